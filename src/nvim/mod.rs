@@ -1,0 +1,184 @@
+//! The bridge: the only code that knows Lua and Neovim's loop.
+//!
+//! A table of contents: each export converts and forwards. Expected failures are values
+//! (`nil, { code, message, hint }`); a panic never crosses.
+
+mod convert;
+mod wake;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mlua::prelude::{Lua, LuaError, LuaFunction, LuaResult, LuaTable, LuaValue};
+
+use crate::runtime::handle::{Action, Handle, Options};
+use crate::runtime::outbox::Item;
+use crate::session::event::Wish;
+use crate::session::ids::SessionId;
+use crate::view::model::Group;
+use crate::view::painted::Painted;
+
+/// Changes with every change of the shape of what crosses; `lua/acp/native.lua` has the same.
+const ABI: u32 = 1;
+
+/// What the main thread owns of us.
+#[derive(Default)]
+struct Main {
+    handle: Option<Handle>,
+    /// The highlights of each transcript's buffer, kept level with the patches Lua has taken.
+    painted: HashMap<SessionId, Painted>,
+}
+
+thread_local! {
+    /// Lua states know only one thread, and so does this.
+    static MAIN: RefCell<Main> = RefCell::default();
+}
+
+/// Neovim's way in, called by `package.loadlib`.
+///
+/// # Safety
+/// Called by Lua with its own state.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn luaopen_acp_nvim(state: *mut mlua::lua_State) -> c_int {
+    // SAFETY: the state is Lua's own. A coroutine's state may die before us, and both libraries
+    // remember the first one they see; so only the main one is let in.
+    unsafe {
+        let is_main = mlua::ffi::lua_pushthread(state) == 1;
+        mlua::ffi::lua_pop(state, 1);
+        if !is_main {
+            mlua::ffi::luaL_error(state, c"acp_nvim: load it from the main Lua thread".as_ptr());
+        }
+        nvim_oxi::lua::init(state.cast());
+        nvim_oxi::libuv::init(state.cast());
+        mlua::Lua::entrypoint1(state, |lua| guard(|| exports(lua)))
+    }
+}
+
+fn exports(lua: &Lua) -> LuaResult<LuaTable> {
+    let table = lua.create_table()?;
+    table.set("abi", ABI)?;
+    table.set("version", concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACP_COMMIT"), ")"))?;
+    table.set("groups", Group::NAMES.to_vec())?;
+    table.set("start", lua.create_function(|lua, options| guard(|| start(lua, &options)))?)?;
+    table.set("send", lua.create_function(|lua, action| guard(|| send(lua, &action)))?)?;
+    table.set("drain", lua.create_function(|lua, ()| guard(|| drain(lua)))?)?;
+    table.set("rearm", lua.create_function(|_, ()| guard(rearm))?)?;
+    table.set("paint", lua.create_function(|lua, rows| guard(|| paint(lua, rows)))?)?;
+    table.set("sessions", lua.create_function(|lua, ()| guard(|| sessions(lua)))?)?;
+    table.set("transcript", lua.create_function(|lua, id| guard(|| transcript(lua, id)))?)?;
+    table.set("shutdown", lua.create_function(|_, ms| guard(|| shutdown(ms)))?)?;
+    Ok(table)
+}
+
+/// A value, or nothing and why.
+type Answer = LuaResult<(LuaValue, Option<LuaTable>)>;
+
+fn start(lua: &Lua, options: &LuaTable) -> Answer {
+    if with_main(|main| main.handle.is_some())? {
+        return Ok((LuaValue::Boolean(true), None));
+    }
+    let wake: LuaFunction = options.get("wake")?;
+    let bell = wake::bell(lua, wake)?;
+    let path = |name: &str| convert::text(options, name).map(PathBuf::from);
+    let log_level = convert::text(options, "log_level")?;
+    let options = Options { log_dir: path("log_dir")?, log_level, programs: path("programs")? };
+    match Handle::start(options, bell) {
+        Ok(handle) => {
+            with_main(|main| main.handle = Some(handle))?;
+            Ok((LuaValue::Boolean(true), None))
+        }
+        Err(error) => convert::refusal(lua, "not_started", &error.to_string()),
+    }
+}
+
+fn send(lua: &Lua, action: &LuaTable) -> Answer {
+    let kind = convert::text(action, "type")?;
+    MAIN.with_borrow_mut(|main| {
+        let Some(handle) = &main.handle else {
+            return convert::refusal(lua, "not_running", "the core is not running");
+        };
+        if kind == "log_level" {
+            handle.set_log_level(&convert::text(action, "level")?);
+            return Ok((LuaValue::Boolean(true), None));
+        }
+        let action = match convert::action(&kind, action, || handle.new_session()) {
+            Ok(action) => action,
+            Err(error) => return convert::refusal(lua, "bad_action", &convert::plain(&error)),
+        };
+        let answer = match &action {
+            Action::Wish(Wish::Open { session, .. }) => convert::id(*session),
+            _ => LuaValue::Boolean(true),
+        };
+        if let Action::Hide(session) | Action::Show(session) = &action {
+            main.painted.remove(session);
+        }
+        match handle.send(action) {
+            true => Ok((answer, None)),
+            false => convert::refusal(lua, "not_running", "the core has ended"),
+        }
+    })
+}
+
+fn drain(lua: &Lua) -> LuaResult<Option<LuaTable>> {
+    MAIN.with_borrow_mut(|main| {
+        let Some(items) = main.handle.as_ref().and_then(Handle::drain) else { return Ok(None) };
+        for item in &items {
+            if let Item::Patch(session, patch) = item {
+                main.painted.entry(*session).or_default().apply(patch);
+            }
+        }
+        convert::batch(lua, items).map(Some)
+    })
+}
+
+fn rearm() -> LuaResult<()> {
+    with_main(|main| main.handle.as_ref().map(Handle::rearm)).map(|_| ())
+}
+
+fn paint(lua: &Lua, (session, first, last): (u64, usize, usize)) -> LuaResult<LuaTable> {
+    MAIN.with_borrow(|main| {
+        let spans = main.painted.get(&SessionId(session)).into_iter();
+        let flat = spans
+            .flat_map(|painted| painted.spans(first, last))
+            .flat_map(|span| [span.row, span.start, span.end, span.group as usize + 1]);
+        lua.create_sequence_from(flat)
+    })
+}
+
+fn sessions(lua: &Lua) -> LuaResult<LuaTable> {
+    let summaries = with_main(|main| main.handle.as_ref().map(|it| it.published().summaries()))?;
+    let tables = summaries.unwrap_or_default().into_iter().map(|it| convert::summary(lua, &it));
+    lua.create_sequence_from(tables.collect::<LuaResult<Vec<_>>>()?)
+}
+
+fn transcript(lua: &Lua, session: u64) -> LuaResult<LuaValue> {
+    let session = SessionId(session);
+    let text = with_main(|main| main.handle.as_ref()?.published().transcript(session))?;
+    text.map_or(Ok(LuaValue::Nil), |text| lua.create_string(text).map(LuaValue::String))
+}
+
+fn shutdown(milliseconds: u64) -> LuaResult<()> {
+    if let Some(handle) = with_main(|main| main.handle.take())? {
+        handle.shutdown(Duration::from_millis(milliseconds));
+    }
+    Ok(())
+}
+
+/// Lua may call us while we call it; then there is a second borrow, and an error rather than a
+/// panic.
+fn with_main<T>(work: impl FnOnce(&mut Main) -> T) -> LuaResult<T> {
+    MAIN.with(|main| match main.try_borrow_mut() {
+        Ok(mut main) => Ok(work(&mut main)),
+        Err(_) => Err(LuaError::runtime("acp_nvim was entered twice")),
+    })
+}
+
+/// Turns a panic into a Lua error; the panic itself is in the log.
+fn guard<T>(work: impl FnOnce() -> LuaResult<T>) -> LuaResult<T> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(LuaError::runtime("a bug in acp.nvim: see :Acp log")))
+}

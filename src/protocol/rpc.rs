@@ -1,0 +1,245 @@
+//! The envelope of JSON-RPC: requests, notifications, answers, ids, errors.
+//!
+//! Tolerant: a missing `jsonrpc`, `"error": null` beside a result, an error that is a string, ids
+//! of any kind, duplicate keys, batches. Parameters stay raw, so that nobody pays for parsing what
+//! nobody reads.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::session::failure::RpcError;
+
+/// One message.
+#[derive(Debug)]
+pub(super) enum Message<'a> {
+    /// The other side wants an answer.
+    Request { id: &'a RawValue, method: &'a str, params: Option<&'a RawValue> },
+    /// The other side tells something.
+    Notification { method: &'a str, params: Option<&'a RawValue> },
+    /// The other side answers.
+    Response { id: &'a RawValue, result: Result<Option<&'a RawValue>, RpcError> },
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<std::borrow::Cow<'a, str>>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+/// Tells `"id": null`, which is an id, from no id.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Why a line is no message.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    /// Not JSON at all: a banner, a warning, a stray print.
+    #[error("not JSON: {0}")]
+    NotJson(#[source] serde_json::Error),
+    /// JSON, but neither request, notification nor answer.
+    #[error("not a JSON-RPC message")]
+    NotAMessage,
+}
+
+/// Reads a line and hands over each message in it, in order.
+pub(super) fn read(line: &str, each: &mut dyn FnMut(Result<Message<'_>, Error>)) {
+    match serde_json::from_str::<Envelope<'_>>(line) {
+        Ok(envelope) => each(message(&envelope)),
+        Err(error) => read_slowly(line, error, each),
+    }
+}
+
+/// The way for the rare lines: batches, and objects with keys given twice (the last one counts).
+fn read_slowly(
+    line: &str,
+    error: serde_json::Error,
+    each: &mut dyn FnMut(Result<Message<'_>, Error>),
+) {
+    match serde_json::from_str::<Value>(line) {
+        Ok(Value::Array(batch)) => {
+            for element in batch {
+                read_value(&element, each);
+            }
+        }
+        Ok(value) => read_value(&value, each),
+        Err(_) => each(Err(Error::NotJson(error))),
+    }
+}
+
+fn read_value(value: &Value, each: &mut dyn FnMut(Result<Message<'_>, Error>)) {
+    let text = value.to_string();
+    match serde_json::from_str::<Envelope<'_>>(&text) {
+        Ok(envelope) => each(message(&envelope)),
+        Err(_) => each(Err(Error::NotAMessage)),
+    }
+}
+
+fn message<'a>(envelope: &'a Envelope<'a>) -> Result<Message<'a>, Error> {
+    let &Envelope { id, params, result, error, .. } = envelope;
+    match (envelope.method.as_deref(), id) {
+        (Some(method), Some(id)) => Ok(Message::Request { id, method, params }),
+        (Some(method), None) => Ok(Message::Notification { method, params }),
+        (None, Some(id)) => match error {
+            Some(error) => Ok(Message::Response { id, result: Err(read_error(error)) }),
+            None => Ok(Message::Response { id, result: Ok(result) }),
+        },
+        (None, None) => Err(Error::NotAMessage),
+    }
+}
+
+fn read_error(raw: &RawValue) -> RpcError {
+    let error: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    let code = error.get("code").and_then(Value::as_i64).unwrap_or(RpcError::INTERNAL);
+    let message = match (&error, error.get("message")) {
+        (_, Some(Value::String(message))) => message.clone(),
+        (Value::String(message), _) => message.clone(),
+        _ => "unknown error".to_owned(),
+    };
+    let data = error.get("data");
+    let details = data.and_then(|data| {
+        let words = data.get("details").or(data.get("message")).unwrap_or(data);
+        match words {
+            Value::Null => None,
+            Value::String(words) => Some(words.clone()),
+            other => Some(other.to_string()),
+        }
+    });
+    RpcError { code, message, details }
+}
+
+/// The number of one of our requests, which agents echo as `7`, `7.0` or `"7"`.
+pub(super) fn our_id(id: &RawValue) -> Option<u64> {
+    let text = id.get().trim_matches('"');
+    text.parse().ok().or_else(|| text.strip_suffix(".0")?.parse().ok())
+}
+
+#[derive(Serialize)]
+struct Outgoing<'a, P: Serialize> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    method: &'a str,
+    params: P,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    jsonrpc: &'static str,
+    id: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
+}
+
+/// A request of ours, as a line.
+pub(super) fn request<P: Serialize>(id: u64, method: &str, params: P) -> Vec<u8> {
+    line(&Outgoing { jsonrpc: "2.0", id: Some(id), method, params })
+}
+
+/// A notification of ours, as a line.
+pub(super) fn notification<P: Serialize>(method: &str, params: P) -> Vec<u8> {
+    line(&Outgoing { jsonrpc: "2.0", id: None, method, params })
+}
+
+/// Our answer to a request, as a line.
+pub(super) fn response(id: &str, answer: Result<Value, &RpcError>) -> Vec<u8> {
+    let raw = RawValue::from_string(id.to_owned()).or_else(|_| to_raw_value(&Value::Null));
+    let Ok(id) = raw else { return Vec::new() };
+    let (result, error) = match answer {
+        Ok(result) => (Some(result), None),
+        Err(error) => {
+            let error = serde_json::json!({ "code": error.code, "message": error.message });
+            (None, Some(error))
+        }
+    };
+    line(&Answer { jsonrpc: "2.0", id: &id, result, error })
+}
+
+fn line<T: Serialize>(message: &T) -> Vec<u8> {
+    match serde_json::to_vec(message) {
+        Ok(mut line) => {
+            line.push(b'\n');
+            line
+        }
+        // Only a map with keys that are no strings fails, and ours have none.
+        Err(error) => {
+            tracing::error!(%error, "a message of ours could not be written");
+            Vec::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(line: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        read(line, &mut |message| {
+            all.push(match message {
+                Ok(Message::Request { id, method, .. }) => format!("request {} {method}", id.get()),
+                Ok(Message::Notification { method, .. }) => format!("notification {method}"),
+                Ok(Message::Response { id, result: Ok(result) }) => {
+                    format!("result {} {}", id.get(), result.map_or("-", RawValue::get))
+                }
+                Ok(Message::Response { id, result: Err(error) }) => {
+                    format!("error {} {error}", id.get())
+                }
+                Err(error) => error.to_string().split(':').next().unwrap().to_owned(),
+            });
+        });
+        all
+    }
+
+    #[test]
+    fn deviations_are_understood() {
+        for (line, expected) in [
+            (r#"{"id":1,"result":{}}"#, "result 1 {}"),
+            (r#"{"jsonrpc":"2.0","result":null,"id":"x"}"#, "result \"x\" -"),
+            (r#"{"id":1,"result":{},"error":null}"#, "result 1 {}"),
+            (r#"{"id":1,"error":"no"}"#, "error 1 no (-32603)"),
+            (r#"{"id":1,"error":{"message":"m","data":{"details":"d"}}}"#, "error 1 m: d (-32603)"),
+            (r#"{"id":null,"method":"m"}"#, "request null m"),
+            (r#"{"method":"m"}"#, "notification m"),
+            (r#"{"id":1,"id":2,"method":"m"}"#, "request 2 m"),
+            (r#"{"x":1}"#, "not a JSON-RPC message"),
+            ("17", "not a JSON-RPC message"),
+            ("Welcome!", "not JSON"),
+        ] {
+            assert_eq!(seen(line), [expected], "{line}");
+        }
+    }
+
+    #[test]
+    fn batches_are_taken_apart() {
+        let line = r#"[{"id":1,"result":1},7,{"method":"n"}]"#;
+        assert_eq!(seen(line), ["result 1 1", "not a JSON-RPC message", "notification n"]);
+    }
+
+    #[test]
+    fn ids_go_back_as_they_came() {
+        for id in ["7", "1.0", "\"a\\u0041\"", "null", "18446744073709551616", "true"] {
+            let line = String::from_utf8(response(id, Ok(Value::Null))).unwrap();
+            assert_eq!(line, format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":null}}\n"));
+        }
+    }
+
+    #[test]
+    fn our_ids_are_recognised() {
+        for (raw, id) in [("7", Some(7)), ("7.0", Some(7)), ("\"7\"", Some(7)), ("\"x\"", None)] {
+            let raw = RawValue::from_string(raw.to_owned()).unwrap();
+            assert_eq!(our_id(&raw), id);
+        }
+    }
+}

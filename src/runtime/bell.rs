@@ -1,0 +1,34 @@
+//! Asks for one wake-up of Neovim, however much there is to tell.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Rings the other thread, at most once until it has come.
+pub struct Bell {
+    ring: Box<dyn Fn() + Send + Sync>,
+    armed: AtomicBool,
+}
+
+impl Bell {
+    /// A bell that rings by calling `ring`, from any thread.
+    pub fn new(ring: impl Fn() + Send + Sync + 'static) -> Bell {
+        Bell { ring: Box::new(ring), armed: AtomicBool::new(false) }
+    }
+
+    /// Rings, unless a ring is still unanswered.
+    pub fn ring(&self) {
+        if !self.armed.swap(true, Ordering::AcqRel) {
+            (self.ring)();
+        }
+    }
+
+    /// The other thread has come; the next ring counts again.
+    pub fn answered(&self) {
+        self.armed.store(false, Ordering::Release);
+    }
+}
+
+impl std::fmt::Debug for Bell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bell").field("armed", &self.armed).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,127 @@
+//! The whole outside of the core: start, send, drain, shut down.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedSender, channel, unbounded_channel};
+
+use super::bell::Bell;
+pub use super::core_loop::Action;
+use super::core_loop::Core;
+use super::log::{Log, catch_panics};
+use super::outbox::{Item, Outbox};
+use super::published::{Published, Summary};
+use crate::session::event::Wish;
+use crate::session::ids::SessionId;
+
+/// How many reads of agents may wait for the core. Bounded, so that a flood stays in the pipe.
+const INPUTS: usize = 8;
+
+/// What the core needs to know of its surroundings.
+#[derive(Debug)]
+pub struct Options {
+    /// Where the log goes.
+    pub log_dir: PathBuf,
+    /// What is worth a line there: `error warn info debug trace`.
+    pub log_level: String,
+    /// Where `acp-guard` is.
+    pub programs: PathBuf,
+}
+
+/// A running core.
+#[derive(Debug)]
+pub struct Handle {
+    actions: UnboundedSender<Action>,
+    outbox: Arc<Outbox>,
+    published: Arc<Published>,
+    log: Option<Log>,
+    last_session: AtomicU64,
+}
+
+/// Why the core could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No thread to be had.
+    #[error("the core's thread could not be started")]
+    Thread(#[source] std::io::Error),
+    /// No loop to be had.
+    #[error("the core's loop could not be started")]
+    Loop(#[source] std::io::Error),
+}
+
+impl Handle {
+    /// Starts the core on its own thread.
+    ///
+    /// # Errors
+    /// The system gives no thread or no event loop.
+    pub fn start(options: Options, bell: Bell) -> Result<Handle, Error> {
+        let outbox = Arc::new(Outbox::new(bell));
+        let published = Arc::new(Published::default());
+        let log = match Log::start(&options.log_dir, &options.log_level) {
+            Ok(log) => Some(log),
+            Err(reason) => {
+                outbox.push([Item::Notice(format!("acp.nvim writes no log: {reason}"))]);
+                None
+            }
+        };
+        let to_user = outbox.clone();
+        catch_panics(move |message| to_user.push([Item::Notice(message)]));
+        let (actions, wishes) = unbounded_channel();
+        let (to_core, inputs) = channel(INPUTS);
+        let tokio = tokio::runtime::Builder::new_current_thread();
+        let tokio = { tokio }.enable_all().build().map_err(Error::Loop)?;
+        let core = Core::new(outbox.clone(), published.clone(), options.programs, to_core);
+        let thread = std::thread::Builder::new().name("acp-core".into());
+        thread.spawn(move || tokio.block_on(core.run(wishes, inputs))).map_err(Error::Thread)?;
+        tracing::info!(version = env!("CARGO_PKG_VERSION"), "started");
+        Ok(Handle { actions, outbox, published, log, last_session: AtomicU64::new(0) })
+    }
+
+    /// A name for a new session.
+    pub fn new_session(&self) -> SessionId {
+        SessionId(self.last_session.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Hands an action to the core. False when the core is gone.
+    pub fn send(&self, action: Action) -> bool {
+        if let Action::Wish(Wish::Open { session, launch }) = &action {
+            // Whoever opens a session finds it in the list at once.
+            self.published.summary(Summary::starting(*session, launch));
+        }
+        self.actions.send(action).is_ok()
+    }
+
+    /// The next things for Neovim, few enough to be dealt with in a moment.
+    pub fn drain(&self) -> Option<Vec<Item>> {
+        self.outbox.take()
+    }
+
+    /// Asks for another wake-up.
+    pub fn rearm(&self) {
+        self.outbox.rearm();
+    }
+
+    /// What can be read at any time.
+    pub fn published(&self) -> &Published {
+        &self.published
+    }
+
+    /// Changes what is worth a line in the log.
+    pub fn set_log_level(&self, level: &str) {
+        if let Some(log) = &self.log {
+            log.set_level(level);
+        }
+    }
+
+    /// Ends the core and with it all agents, waiting no longer than `patience`.
+    pub fn shutdown(mut self, patience: Duration) {
+        let (done, finished) = std::sync::mpsc::channel();
+        if self.send(Action::Shutdown(done)) && finished.recv_timeout(patience).is_err() {
+            tracing::warn!("the core did not end in time");
+        }
+        tracing::info!("ended");
+        self.log.take();
+    }
+}

@@ -1,0 +1,78 @@
+//! The log: a file a day under Neovim's log folder, written by a thread of its own. Panics go
+//! there too; on the screen they would be drawn over the editor.
+
+use std::path::Path;
+
+use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::rolling::{Builder, Rotation};
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::format::{DefaultFields, Format};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Registry, reload};
+
+/// How many days are kept.
+const DAYS: usize = 7;
+
+/// The running log. Dropping it writes what is still in memory.
+pub struct Log {
+    level: reload::Handle<LevelFilter, Registry>,
+    _writer: WorkerGuard,
+}
+
+impl std::fmt::Debug for Log {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Log")
+    }
+}
+
+impl Log {
+    /// Starts the log in a folder, which is made if need be.
+    ///
+    /// # Errors
+    /// The folder can't be written, or a log runs already.
+    pub fn start(folder: &Path, level: &str) -> Result<Log, String> {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
+        let file = Builder::new()
+            .rotation(Rotation::DAILY)
+            .filename_prefix("acp")
+            .filename_suffix("log")
+            .max_log_files(DAYS)
+            .build(folder)
+            .map_err(|error| error.to_string())?;
+        let (writer, guard) = tracing_appender::non_blocking(file);
+        let (filter, handle) = reload::Layer::new(level_named(level));
+        let lines = tracing_subscriber::fmt::layer()
+            .event_format(Format::default().with_ansi(false).with_target(false))
+            .fmt_fields(DefaultFields::new())
+            .with_ansi(false)
+            .with_writer(writer);
+        let log = tracing_subscriber::registry().with(filter).with(lines);
+        log.try_init().map_err(|error| error.to_string())?;
+        Ok(Log { level: handle, _writer: guard })
+    }
+
+    /// Changes what is worth a line.
+    pub fn set_level(&self, level: &str) {
+        if let Err(error) = self.level.reload(level_named(level)) {
+            tracing::error!(%error, "the log level could not be changed");
+        }
+    }
+}
+
+/// Sends panics to the log and tells the user once, whichever thread they happen on.
+pub fn catch_panics(tell: impl Fn(String) + Send + Sync + 'static) {
+    let told = std::sync::Once::new();
+    std::panic::set_hook(Box::new(move |panic| {
+        let backtrace = std::backtrace::Backtrace::force_capture();
+        tracing::error!(%panic, %backtrace, "a bug in acp.nvim");
+        told.call_once(|| {
+            tell("acp.nvim has a bug; `:Acp log` shows it. Your edits are safe.".to_owned());
+        });
+    }));
+}
+
+fn level_named(level: &str) -> LevelFilter {
+    level.parse().unwrap_or(LevelFilter::INFO)
+}

@@ -1,0 +1,89 @@
+//! What Neovim has not fetched yet, in order.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::bell::Bell;
+use super::published::Summary;
+use crate::session::effect::Tell;
+use crate::session::ids::SessionId;
+use crate::view::model::Patch;
+use crate::view::screen::PIECE;
+
+/// One thing for Neovim.
+#[derive(Debug)]
+pub enum Item {
+    /// A change to a session's transcript.
+    Patch(SessionId, Patch),
+    /// A session's summary has changed.
+    Session(Summary),
+    /// Something happened.
+    Tell(Tell),
+    /// A message for the user.
+    Notice(String),
+}
+
+/// The queue to Neovim.
+#[derive(Debug)]
+pub struct Outbox {
+    items: Mutex<VecDeque<Item>>,
+    bell: Bell,
+    /// Tells the core that everything has been fetched: it may show more.
+    emptied: Notify,
+}
+
+impl Outbox {
+    /// An empty queue that rings this bell.
+    pub fn new(bell: Bell) -> Outbox {
+        Outbox { items: Mutex::default(), bell, emptied: Notify::new() }
+    }
+
+    /// Adds items and asks Neovim to come.
+    pub fn push(&self, items: impl IntoIterator<Item = Item>) {
+        self.lock().extend(items);
+        self.bell.ring();
+    }
+
+    /// Whether everything has been fetched.
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Waits until everything has been fetched after having been full.
+    pub(super) async fn emptied(&self) {
+        self.emptied.notified().await;
+    }
+
+    /// The next items, few enough to be dealt with in a moment. None when there are none.
+    pub fn take(&self) -> Option<Vec<Item>> {
+        self.bell.answered();
+        let mut items = self.lock();
+        let mut rows = 0;
+        let mut taken = Vec::new();
+        while rows < PIECE
+            && let Some(item) = items.pop_front()
+        {
+            rows += match &item {
+                Item::Patch(_, patch) => patch.lines.len(),
+                _ => 8,
+            };
+            taken.push(item);
+        }
+        if items.is_empty() {
+            self.emptied.notify_one();
+        }
+        if taken.is_empty() { None } else { Some(taken) }
+    }
+
+    /// Asks Neovim to come again for what it left.
+    pub fn rearm(&self) {
+        self.bell.ring();
+    }
+
+    /// A panic while holding the lock leaves a queue that is still a queue.
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Item>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

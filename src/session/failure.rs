@@ -1,0 +1,218 @@
+//! What can go wrong in the world, in words for the user: what failed, why, what to do next.
+
+use std::fmt;
+
+/// A failure that is part of the state and shown where the user looks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    /// The agent's program does not exist.
+    NotFound {
+        /// The agent's name.
+        agent: String,
+        /// The program looked for.
+        program: String,
+        /// How to get it.
+        install: Option<String>,
+    },
+    /// The program exists but could not be run.
+    NotStarted {
+        /// The agent's name.
+        agent: String,
+        /// The system's words.
+        reason: String,
+    },
+    /// The agent's process ended by itself.
+    Died {
+        /// The agent's name.
+        agent: String,
+        /// How.
+        exit: Exit,
+        /// Its last words.
+        stderr: Vec<String>,
+    },
+    /// The agent said no to `initialize` or `session/new`.
+    Refused {
+        /// The agent's name.
+        agent: String,
+        /// What it refused.
+        what: &'static str,
+        /// Its words.
+        error: RpcError,
+    },
+    /// The agent speaks another version of the protocol.
+    Version {
+        /// The agent's name.
+        agent: String,
+        /// The version it speaks.
+        version: String,
+    },
+    /// The agent ended a turn with an error.
+    TurnFailed {
+        /// The agent's name.
+        agent: String,
+        /// Its words.
+        error: RpcError,
+    },
+    /// The agent was killed at the user's wish.
+    Killed {
+        /// The agent's name.
+        agent: String,
+    },
+    /// The agent did not answer in time.
+    Silent {
+        /// The agent's name.
+        agent: String,
+        /// What it was asked.
+        what: &'static str,
+    },
+    /// The user took the prompt back before it was sent.
+    Withdrawn,
+    /// The session was closed.
+    Closed,
+    /// There is no such session.
+    NoSession,
+}
+
+/// An error answer of JSON-RPC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RpcError {
+    /// Its number.
+    pub code: i64,
+    /// Its text.
+    pub message: String,
+    /// More words, from `data.details`, `data.message` or `data` itself.
+    pub details: Option<String>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// With a code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// The pipe or socket was closed; there is no process to ask.
+    Closed,
+}
+
+/// Why an agent could not be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SpawnError {
+    /// There is no such program.
+    NotFound,
+    /// Something else.
+    Other(String),
+}
+
+impl RpcError {
+    /// The method is not one this client offers.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// Something broke inside.
+    pub const INTERNAL: i64 = -32603;
+
+    /// The answer to a method we do not offer.
+    pub fn method_not_found(method: &str) -> RpcError {
+        RpcError {
+            code: RpcError::METHOD_NOT_FOUND,
+            message: format!("method not found: {method}"),
+            details: None,
+        }
+    }
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.details {
+            Some(details) if *details != self.message => write!(f, ": {details} ({})", self.code),
+            _ => write!(f, " ({})", self.code),
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "exit code {code}"),
+            Exit::Signal(signal) => write!(f, "killed by signal {signal}"),
+            Exit::Closed => f.write_str("connection closed"),
+        }
+    }
+}
+
+impl Failure {
+    /// A short word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Failure::NotFound { .. } => "agent_not_found",
+            Failure::NotStarted { .. } => "agent_not_started",
+            Failure::Died { .. } => "agent_died",
+            Failure::Refused { .. } => "refused",
+            Failure::Version { .. } => "protocol_version",
+            Failure::TurnFailed { .. } => "turn_failed",
+            Failure::Killed { .. } => "agent_killed",
+            Failure::Silent { .. } => "no_answer",
+            Failure::Withdrawn => "withdrawn",
+            Failure::Closed => "session_closed",
+            Failure::NoSession => "no_session",
+        }
+    }
+
+    /// What failed, and why: one line.
+    pub fn message(&self) -> String {
+        match self {
+            Failure::NotFound { agent, program, .. } => {
+                format!("{agent} is not installed: there is no program `{program}`")
+            }
+            Failure::NotStarted { agent, reason } => {
+                format!("{agent} could not be started: {reason}")
+            }
+            Failure::Died { agent, exit, .. } => format!("{agent} ended unexpectedly: {exit}"),
+            Failure::Refused { agent, what, error } => format!("{agent} refused {what}: {error}"),
+            Failure::Version { agent, version } => {
+                format!("{agent} speaks version {version} of the protocol, this client speaks 1")
+            }
+            Failure::TurnFailed { agent, error } => format!("{agent} reported an error: {error}"),
+            Failure::Killed { agent } => format!("{agent} was killed"),
+            Failure::Silent { agent, what } => format!("{agent} did not answer {what}"),
+            Failure::Withdrawn => "the prompt was taken back before it was sent".into(),
+            Failure::Closed => "the session was closed".into(),
+            Failure::NoSession => "there is no such session".into(),
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Failure::NotFound { install: Some(install), .. } => {
+                Some(format!("Install it with `{install}`, then send your prompt again."))
+            }
+            Failure::NotFound { install: None, program, .. } => Some(format!(
+                "Put `{program}` on your PATH or correct the agent's `command`, then send your prompt again."
+            )),
+            Failure::NotStarted { .. } => {
+                Some("`:checkhealth acp` tells more. Your next prompt tries again.".into())
+            }
+            Failure::Died { .. } => {
+                Some("Your next prompt starts it again. `:Acp log` has the details.".into())
+            }
+            Failure::Refused { .. } | Failure::Version { .. } => Some(
+                "`:checkhealth acp` tests the agent, `:Acp log` has the details. Your next prompt tries again."
+                    .into(),
+            ),
+            Failure::TurnFailed { .. } => Some("You can go on: send another prompt.".into()),
+            Failure::Killed { .. } => Some("Your next prompt starts it again.".into()),
+            Failure::Silent { .. } => Some("`:Acp wait` waits longer, `:Acp restart` starts it again.".into()),
+            Failure::Withdrawn | Failure::Closed => None,
+            Failure::NoSession => Some("`:AcpChat` starts one.".into()),
+        }
+    }
+
+    /// The agent's last words, when it has any to tell.
+    pub fn last_words(&self) -> &[String] {
+        match self {
+            Failure::Died { stderr, .. } => stderr,
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The wire: lines in, bytes out, and the agent's own requests until they are answered.
+//!
+//! It knows newlines, ids and back-pressure; it must not know methods or scenarios.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+
+use super::message::{Answer, text};
+
+/// Output that waits for a slow reader: enough to keep the pipe busy, little enough that a cancelled
+/// flood stops soon.
+const QUEUE: usize = 16;
+/// A client that reads nothing must not keep us from ending.
+const FLUSH_LIMIT: Duration = Duration::from_secs(2);
+
+/// Cuts input into lines, however it is chunked.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    input: R,
+    buf: Vec<u8>,
+    /// How much of `buf` is known to have no newline.
+    scanned: usize,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self { input, buf: Vec::new(), scanned: 0 }
+    }
+
+    /// The next line that is not blank, without its end; `None` at the end of input. Nothing is lost
+    /// when the future is dropped.
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            let unscanned = self.buf.get(self.scanned..).unwrap_or_default();
+            let line = match unscanned.iter().position(|byte| *byte == b'\n') {
+                Some(at) => {
+                    let rest = self.buf.split_off(self.scanned + at + 1);
+                    self.scanned = 0;
+                    std::mem::replace(&mut self.buf, rest)
+                }
+                None => {
+                    self.scanned = self.buf.len();
+                    self.buf.reserve(8 * 1024);
+                    if self.input.read_buf(&mut self.buf).await? > 0 {
+                        continue;
+                    }
+                    if self.buf.is_empty() {
+                        return Ok(None);
+                    }
+                    self.scanned = 0;
+                    std::mem::take(&mut self.buf)
+                }
+            };
+            let line = line.trim_ascii();
+            if !line.is_empty() {
+                return Ok(Some(line.to_vec()));
+            }
+        }
+    }
+}
+
+enum Outgoing {
+    Bytes(Arc<[u8]>),
+    Flush(oneshot::Sender<()>),
+    Close,
+}
+
+/// Takes what the [`Peer`] sends. Errors only mean that nobody reads any more.
+pub(crate) struct Writer<W> {
+    output: Option<W>,
+    queue: mpsc::Receiver<Outgoing>,
+    chop: usize,
+}
+
+impl<W: AsyncWrite + Unpin> Writer<W> {
+    pub(crate) async fn run(mut self) {
+        while let Some(outgoing) = self.queue.recv().await {
+            let Some(output) = &mut self.output else { continue };
+            let written = match outgoing {
+                Outgoing::Bytes(bytes) => write(output, &bytes, self.chop).await,
+                Outgoing::Flush(done) => {
+                    let flushed = output.flush().await;
+                    done.send(()).ok();
+                    flushed
+                }
+                Outgoing::Close => {
+                    output.shutdown().await.ok();
+                    Err(io::ErrorKind::BrokenPipe.into())
+                }
+            };
+            let flushed = match written {
+                Ok(()) if self.queue.is_empty() => output.flush().await,
+                other => other,
+            };
+            if flushed.is_err() {
+                self.output = None;
+            }
+        }
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(output: &mut W, bytes: &[u8], chop: usize) -> io::Result<()> {
+    if chop == usize::MAX {
+        return output.write_all(bytes).await;
+    }
+    for piece in bytes.chunks(chop) {
+        output.write_all(piece).await?;
+        output.flush().await?;
+    }
+    Ok(())
+}
+
+/// The client, seen from here.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    outgoing: mpsc::Sender<Outgoing>,
+    asked: Mutex<Asked>,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    next_id: u64,
+    open: Vec<Open>,
+    answered: HashSet<String>,
+}
+
+/// A request of ours that waits for its answer.
+#[derive(Debug)]
+struct Open {
+    id: String,
+    question: Question,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// What was asked.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) method: String,
+    pub(crate) params: Value,
+    /// The client cancelled the turn before it answered.
+    pub(crate) cancelled: bool,
+}
+
+/// An answer that belongs to no open request.
+#[derive(Debug)]
+pub(crate) enum Stray {
+    /// There was an answer before.
+    Twice,
+    /// Nobody asked.
+    Unasked,
+}
+
+impl Peer {
+    pub(crate) fn new<W>(output: W, chop: Option<usize>) -> (Self, Writer<W>) {
+        let (outgoing, queue) = mpsc::channel(QUEUE);
+        let chop = chop.unwrap_or(usize::MAX);
+        (Self { outgoing, asked: Mutex::default() }, Writer { output: Some(output), queue, chop })
+    }
+
+    /// Queues bytes as they are. Never tears them when the caller is dropped.
+    pub(crate) async fn send(&self, bytes: Arc<[u8]>) {
+        // It fails only while everything ends.
+        self.outgoing.send(Outgoing::Bytes(bytes)).await.ok();
+    }
+
+    /// Queues a message.
+    pub(crate) async fn send_json(&self, message: &Value) {
+        self.send(format!("{message}\n").into_bytes().into()).await;
+    }
+
+    /// Asks the client; the id is sent exactly as given.
+    pub(crate) async fn request(
+        &self,
+        id: Option<&RawValue>,
+        method: &str,
+        params: Value,
+    ) -> oneshot::Receiver<Answer> {
+        let (answer, receiver) = oneshot::channel();
+        let id = {
+            let mut asked = self.lock();
+            let id = id.map_or_else(|| asked.next_id.to_string(), |id| id.get().to_owned());
+            asked.next_id += 1;
+            let (method, params) = (method.to_owned(), params.clone());
+            let question = Question { method, params, cancelled: false };
+            asked.open.push(Open { id: id.clone(), question, answer });
+            id
+        };
+        let method = Value::from(method);
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{params}}}\n"
+        );
+        self.send(line.into_bytes().into()).await;
+        receiver
+    }
+
+    /// Brings an answer of the client to whoever waits for it.
+    pub(crate) fn answer(&self, id: &RawValue, answer: Answer) -> Result<Question, Stray> {
+        let mut asked = self.lock();
+        let Some(at) = asked.open.iter().position(|open| open.id == id.get()) else {
+            let twice = asked.answered.contains(id.get());
+            return Err(if twice { Stray::Twice } else { Stray::Unasked });
+        };
+        let open = asked.open.remove(at);
+        asked.answered.insert(open.id);
+        // The asker may have been cancelled since.
+        open.answer.send(answer).ok();
+        Ok(open.question)
+    }
+
+    /// Remembers that the client cancelled while requests of the session were open.
+    pub(crate) fn cancel_session(&self, session_id: &str) {
+        for Open { question, .. } in &mut self.lock().open {
+            question.cancelled |= text(&question.params, "sessionId") == Some(session_id);
+        }
+    }
+
+    /// The methods of all requests that are still open.
+    pub(crate) fn unanswered(&self) -> Vec<String> {
+        let asked = self.lock();
+        let describe = |open: &Open| format!("`{}` (id {})", open.question.method, open.id);
+        asked.open.iter().map(describe).collect()
+    }
+
+    /// Waits until everything sent so far is in the pipe, but not for ever.
+    pub(crate) async fn flush(&self) {
+        let (done, flushed) = oneshot::channel();
+        let flush = async {
+            self.outgoing.send(Outgoing::Flush(done)).await.ok();
+            flushed.await.ok();
+        };
+        tokio::time::timeout(FLUSH_LIMIT, flush).await.ok();
+    }
+
+    /// Ends the output.
+    pub(crate) async fn close(&self) {
+        self.flush().await;
+        self.outgoing.send(Outgoing::Close).await.ok();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
