@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::pending::Expected;
-use crate::session::event::{Answer, Happened, Request, Update};
+use crate::session::event::{Answer, Chunk, Happened, Request, Update};
 use crate::session::failure::RpcError;
 use crate::session::ids::RemoteId;
 use crate::session::state::{AgentInfo, Content, Role, StopReason};
@@ -106,7 +106,7 @@ fn session_update(params: &RawValue, names: &mut Names) -> Result<Happened, serd
     {
         let TextContent { r#type: TextTag::Text, text } = chunk.update.content;
         let content = Content::Text(text);
-        let update = Update::Chunk { role, content, message: chunk.update.message_id };
+        let update = Update::Chunk(Chunk { role, content, message: chunk.update.message_id });
         return Ok(Happened::Updated { remote: names.intern(&chunk.session_id), update });
     }
     let notification: acp::SessionNotification = serde_json::from_str(params.get())?;
@@ -124,10 +124,9 @@ fn role(session_update: &str) -> Option<Role> {
 }
 
 fn update(update: acp::SessionUpdate) -> Update {
-    let chunk = |role, chunk: acp::ContentChunk| Update::Chunk {
-        role,
-        content: content(chunk.content),
-        message: chunk.message_id.map(|it| (&*it.0).into()),
+    let chunk = |role, chunk: acp::ContentChunk| {
+        let message = chunk.message_id.map(|it| (&*it.0).into());
+        Update::Chunk(Chunk { role, content: content(chunk.content), message })
     };
     match update {
         acp::SessionUpdate::UserMessageChunk(it) => chunk(Role::User, it),

@@ -106,14 +106,8 @@ fn read_error(raw: &RawValue) -> RpcError {
         _ => "unknown error".to_owned(),
     };
     let data = error.get("data");
-    let details = data.and_then(|data| {
-        let words = data.get("details").or(data.get("message")).unwrap_or(data);
-        match words {
-            Value::Null => None,
-            Value::String(words) => Some(words.clone()),
-            other => Some(other.to_string()),
-        }
-    });
+    let words = data.and_then(|data| data.get("details").or(data.get("message")).or(Some(data)));
+    let details = words.and_then(Value::as_str).map(str::to_owned);
     RpcError { code, message, details }
 }
 

@@ -122,18 +122,22 @@ pub enum Answer {
 #[derive(Debug, PartialEq)]
 pub enum Update {
     /// A piece of a message.
-    Chunk {
-        /// Whose message.
-        role: Role,
-        /// The piece.
-        content: Content,
-        /// The agent's id of the message, when it gives one: another id means another message.
-        message: Option<Box<str>>,
-    },
+    Chunk(Chunk),
     /// The session has a name now, or none any more.
     Title(Option<String>),
     /// A kind of update that is not acted upon.
     Other,
+}
+
+/// A piece of a message.
+#[derive(Debug, PartialEq)]
+pub struct Chunk {
+    /// Whose message.
+    pub role: Role,
+    /// The piece.
+    pub content: Content,
+    /// The agent's id of the message, when it gives one: another id means another message.
+    pub message: Option<Box<str>>,
 }
 
 /// A request of the agent.

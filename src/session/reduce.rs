@@ -13,7 +13,7 @@ use super::event::{Event, Happened, Request, Wish};
 use super::failure::RpcError;
 use super::ids::ConnectionId;
 use super::outcome::Outcome;
-use super::state::{Entry, Session, State};
+use super::state::{Entry, Prompt, Session, State};
 
 impl State {
     /// Takes in what has happened; what follows is added to `out`.
@@ -29,7 +29,9 @@ impl State {
     fn wish(&mut self, wish: Wish, out: &mut Outcome) {
         match wish {
             Wish::Open { session, launch } => self.open(session, launch, out),
-            Wish::Prompt { session, content, tag } => self.prompt(session, content, tag, out),
+            Wish::Prompt { session, content, tag } => {
+                self.prompt(session, Prompt { content, tag, shown: false }, out);
+            }
             Wish::Cancel(session) => self.cancel(session, out),
             Wish::Close(session) => self.close(session, out),
             Wish::Restart(session) => self.restart(session, out),
@@ -45,7 +47,7 @@ impl State {
             Happened::NotStarted(error) => self.not_started(connection, error, out),
             Happened::Exited { exit, stderr } => self.exited(connection, (exit, stderr), out),
             Happened::Answered(answer) => self.answered(connection, answer, out),
-            Happened::Updated { remote, update } => self.updated(connection, remote, update, out),
+            Happened::Updated { remote, update } => self.updated(connection, (remote, update), out),
             Happened::Requested { reply, request: Request::Unknown { method } } => {
                 let answer = Err(RpcError::method_not_found(&method));
                 out.effects.push(Effect::Reply { reply, answer });

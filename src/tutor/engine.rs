@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use self::connection::{Connection, End};
+use self::connection::Connection;
 use self::player::{Pending, Player};
 use super::host::Host;
 use super::message::{self, Answer, Message, text};
@@ -28,6 +28,17 @@ use super::rules::{self, Call};
 use super::scenario::step::Step;
 use super::scenario::{Busy, Handler, Scenario};
 use super::template::expand_text;
+
+/// Why a connection ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The client closed our input.
+    Eof,
+    /// The scenario said so.
+    Exit(i32),
+    /// A violation in strict mode.
+    Strict,
+}
 
 /// How it went.
 #[derive(Debug)]
@@ -162,6 +173,8 @@ fn on_notification(connection: &Arc<Connection>, incoming: Incoming) {
                 Some(session) => session.stop(),
                 None => unknown_session(connection, session_id),
             }
+            // `cancelled` is a variable too.
+            connection.variables_changed.notify_waiters();
         }
         ("$/cancel_request", _) => connection.stop_request(&params["requestId"].to_string()),
         _ => {}

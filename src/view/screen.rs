@@ -1,7 +1,7 @@
 //! What a transcript shows, and the least change that brings it up to date.
 
 use super::block::{self, Block};
-use super::model::{Patch, Place, Span};
+use super::model::{Group, Patch, Place, Span};
 use crate::session::state::{Entry, Session};
 
 /// The longest patch. Longer changes are cut, so that whoever applies them can pause in between.
@@ -54,7 +54,7 @@ impl Screen {
                     let row = self.first_row(index) + shown.rows - 1;
                     let Some(new) = block::showable(text).get(shown.text..) else { return };
                     if !new.is_empty() {
-                        let grown = grow(shown, new, block::body_group(*role), row, patches);
+                        let grown = grow(shown, (new, block::body_group(*role)), row, patches);
                         self.replace(index, grown);
                     }
                 }
@@ -114,8 +114,7 @@ impl Shown {
 /// Appends streamed text to a message.
 fn grow(
     shown: Shown,
-    new: &str,
-    group: Option<super::model::Group>,
+    (new, group): (&str, Option<Group>),
     row: usize,
     patches: &mut Vec<Patch>,
 ) -> Shown {
@@ -159,7 +158,7 @@ fn cut(block: Block, place: Place, first_row: usize) -> Vec<Patch> {
         let place = if done == 0 { place } else { Place::Rows { first: at, last: at } };
         done = end;
         patches.push(Patch { place, lines: piece, spans: own });
-        if end < PIECE || end % PIECE != 0 {
+        if end < PIECE || !end.is_multiple_of(PIECE) {
             return patches;
         }
     }

@@ -100,7 +100,7 @@ impl State {
             },
             SpawnError::Other(reason) => Failure::NotStarted { agent, reason },
         };
-        self.lost(id, connection, &failure, out);
+        self.lost((id, connection), &failure, out);
     }
 
     pub(super) fn exited(
@@ -119,14 +119,13 @@ impl State {
             true => Failure::Killed { agent },
             false => Failure::Died { agent, exit, stderr },
         };
-        self.lost(id, connection, &failure, out);
+        self.lost((id, connection), &failure, out);
     }
 
     /// A run of an agent is gone: whoever depended on it learns why.
     fn lost(
         &mut self,
-        id: ConnectionId,
-        connection: Connection,
+        (id, connection): (ConnectionId, Connection),
         failure: &Failure,
         out: &mut Outcome,
     ) {

@@ -1,12 +1,10 @@
 //! What agents say: chunks become messages, in the right session.
 
 use crate::session::effect::Tell;
-use crate::session::event::Update;
+use crate::session::event::{Chunk, Update};
 use crate::session::ids::{ConnectionId, RemoteId};
 use crate::session::outcome::Outcome;
-use crate::session::state::{
-    Content, Entry, Link, Phase, Role, Session, State, Turn, append_plain,
-};
+use crate::session::state::{Entry, Link, Phase, Role, Session, State, Turn, append_plain};
 
 /// How many updates for sessions not yet known are kept. An agent that sends more is talking to
 /// itself.
@@ -16,8 +14,7 @@ impl State {
     pub(super) fn updated(
         &mut self,
         connection: ConnectionId,
-        remote: RemoteId,
-        update: Update,
+        (remote, update): (RemoteId, Update),
         out: &mut Outcome,
     ) {
         match self.session_named(connection, &remote) {
@@ -54,10 +51,9 @@ impl State {
 impl Session {
     fn update(&mut self, update: Update, out: &mut Outcome) {
         match update {
-            Update::Chunk { role: Role::User, .. } if self.turn != Turn::Idle => {
-                // The agent's echo of a prompt that is in the chat already.
-            }
-            Update::Chunk { role, content, message } => self.chunk(role, &content, message, out),
+            // The agent's echo of a prompt that is in the chat already.
+            Update::Chunk(Chunk { role: Role::User, .. }) if self.turn != Turn::Idle => {}
+            Update::Chunk(chunk) => self.chunk(chunk, out),
             Update::Title(title) => {
                 self.title = title;
                 out.tell(Tell::SessionChanged(self.id));
@@ -68,7 +64,8 @@ impl Session {
 
     /// Continues the last message, or begins another: when somebody else spoke in between, or
     /// when the agent says that it is another one.
-    fn chunk(&mut self, role: Role, content: &Content, id: Option<Box<str>>, out: &mut Outcome) {
+    fn chunk(&mut self, chunk: Chunk, out: &mut Outcome) {
+        let Chunk { role, content, message: id } = chunk;
         let last = self.entries.len().wrapping_sub(1);
         if let Some(Entry::Message { role: last_role, text, message }) = self.entries.last_mut()
             && *last_role == role
@@ -78,11 +75,11 @@ impl Session {
             if message.is_none() {
                 *message = id;
             }
-            append_plain(text, content);
+            append_plain(text, &content);
             return out.touch(self.id, last);
         }
         let mut text = String::new();
-        append_plain(&mut text, content);
+        append_plain(&mut text, &content);
         self.push(Entry::Message { role, text, message: id }, out);
     }
 }
@@ -91,13 +88,11 @@ impl Session {
 mod tests {
     use super::*;
     use crate::session::ids::SessionId;
+    use crate::session::state::Content;
 
     fn chunk(text: &str, message: Option<&str>) -> Update {
-        Update::Chunk {
-            role: Role::Agent,
-            content: Content::Text(text.into()),
-            message: message.map(Into::into),
-        }
+        let (content, message) = (Content::Text(text.into()), message.map(Into::into));
+        Update::Chunk(Chunk { role: Role::Agent, content, message })
     }
 
     fn session() -> Session {

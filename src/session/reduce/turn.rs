@@ -2,26 +2,19 @@
 
 use crate::session::effect::{Call, Effect, Tell};
 use crate::session::failure::{Failure, RpcError};
-use crate::session::ids::{SessionId, Tag, TurnId};
+use crate::session::ids::{SessionId, TurnId};
 use crate::session::outcome::Outcome;
 use crate::session::state::{
-    Content, Entry, Link, Note, Prompt, Role, Session, State, StopReason, Turn, plain_text,
+    Entry, Link, Note, Prompt, Role, Session, State, StopReason, Turn, plain_text,
 };
 
 impl State {
-    pub(super) fn prompt(
-        &mut self,
-        id: SessionId,
-        content: Vec<Content>,
-        tag: Tag,
-        out: &mut Outcome,
-    ) {
+    pub(super) fn prompt(&mut self, id: SessionId, mut prompt: Prompt, out: &mut Outcome) {
         let Some(session) = self.sessions.get_mut(&id) else {
-            let result = Err(Failure::NoSession);
+            let (tag, result) = (prompt.tag, Err(Failure::NoSession));
             return out.tell(Tell::TurnFinished { session: id, turn: None, tag, result });
         };
         let failed = matches!(session.link, Link::Failed(_));
-        let mut prompt = Prompt { content, tag, shown: false };
         // Nothing else is said while the agent starts, so the prompt can be shown at once; while
         // a turn runs it would stand in the middle of the agent's answer.
         if failed || matches!(session.link, Link::Connecting(_) | Link::Creating(_)) {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, mpsc, watch};
 
+use super::End;
 use crate::tutor::host::Host;
 use crate::tutor::peer::Peer;
 use crate::tutor::report::{Report, Violation};
@@ -19,17 +20,6 @@ use crate::tutor::template::merge;
 
 /// Work that goes on beside the reading of input.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Why a connection ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
-    /// The client closed our input.
-    Eof,
-    /// The scenario said so.
-    Exit(i32),
-    /// A violation in strict mode.
-    Strict,
-}
 
 /// One client and everything about it.
 pub(crate) struct Connection {

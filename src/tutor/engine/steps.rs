@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::connection::End;
+use super::End;
 use super::player::{Player, StepError};
 use crate::tutor::message::Answer;
 use crate::tutor::report::Violation;

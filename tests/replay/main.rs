@@ -1,0 +1,70 @@
+//! Recorded traffic of real agents, replayed through the wire, the reducer and the export.
+//!
+//! A fixture is `fixtures/<agent>/<what>.ndjson`: one message a line, with `dir` `c2a` (client to
+//! agent) or `a2c`. What the recorded client did is done with ours; what the agent said is said to
+//! ours. The transcript must equal `fixtures/<agent>/<what>.md`, and every request of the agent
+//! must have been answered exactly once. `ACP_UPDATE_SNAPSHOTS=1` writes the transcripts anew:
+//! look at them before you keep them.
+
+mod client;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use client::Client;
+use serde_json::Value;
+
+fn fixtures() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut all = Vec::new();
+    for agent in fs::read_dir(root).unwrap() {
+        for file in fs::read_dir(agent.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|it| it == "ndjson") {
+                all.push(path);
+            }
+        }
+    }
+    all.sort();
+    assert!(!all.is_empty());
+    all
+}
+
+fn replay(path: &Path, chunk: usize) -> Client {
+    let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
+    let mut client = Client::new(&agent, chunk);
+    for line in fs::read_to_string(path).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        match line["dir"].as_str() {
+            Some("c2a") => client.does_as(&line["msg"]),
+            Some("a2c") => client.hears(&line["msg"]),
+            _ => panic!("{}: {line}", path.display()),
+        }
+    }
+    client
+}
+
+#[test]
+fn transcripts_are_as_reviewed() {
+    for path in fixtures() {
+        let client = replay(&path, usize::MAX);
+        assert_eq!(client.unanswered(), Vec::<String>::new(), "{}", path.display());
+        let transcript = client.transcript();
+        let expected = path.with_extension("md");
+        if std::env::var_os("ACP_UPDATE_SNAPSHOTS").is_some() {
+            fs::write(&expected, &transcript).unwrap();
+        }
+        let reviewed = fs::read_to_string(&expected).unwrap_or_default();
+        assert_eq!(transcript, reviewed, "{}", expected.display());
+    }
+}
+
+#[test]
+fn any_chunking_gives_the_same_transcript() {
+    for path in fixtures() {
+        let whole = replay(&path, usize::MAX).transcript();
+        for chunk in [1, 7, 4096] {
+            assert_eq!(replay(&path, chunk).transcript(), whole, "{} by {chunk}", path.display());
+        }
+    }
+}
