@@ -1,5 +1,7 @@
 //! Lua tables to actions, items to Lua tables. `lua/acp/native.lua` documents the shapes.
 
+use std::time::Duration;
+
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
 use crate::runtime::handle::Action;
@@ -98,7 +100,14 @@ fn launch(table: &LuaTable) -> LuaResult<Launch> {
         env,
         cwd: text(table, "cwd")?,
         install: optional_text(table, "install")?,
+        patience: patience(table)?,
     })
+}
+
+/// Seconds an agent may be silent while starting. Slow agents take 10 on a busy machine.
+fn patience(table: &LuaTable) -> LuaResult<Duration> {
+    let seconds = table.get::<Option<f64>>("patience")?.unwrap_or(30.0);
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 /// The tutor's pace, given as a factor on its pauses.

@@ -1,6 +1,7 @@
 //! What is true, as data. Changed only by [`State::apply`] (in `reduce`).
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use super::event::Update;
 use super::failure::Failure;
@@ -39,6 +40,8 @@ pub struct Launch {
     pub cwd: String,
     /// The command that installs the agent, for the message when it is missing.
     pub install: Option<String>,
+    /// How long it may be silent while starting before the user is asked.
+    pub patience: Duration,
 }
 
 /// What to run.

@@ -16,7 +16,9 @@ use super::message::{Answer, text};
 
 /// Output that waits for a slow reader: enough to keep the pipe busy, little enough that a cancelled
 /// flood stops soon.
-const QUEUE: usize = 16;
+const QUEUE: usize = 64;
+/// So much is written at once.
+const BATCH: usize = 256 * 1024;
 /// A client that reads nothing must not keep us from ending.
 const FLUSH_LIMIT: Duration = Duration::from_secs(2);
 
@@ -81,14 +83,23 @@ pub(crate) struct Writer<W> {
 
 impl<W: AsyncWrite + Unpin> Writer<W> {
     pub(crate) async fn run(mut self) {
-        while let Some(outgoing) = self.queue.recv().await {
+        let mut held_back = None;
+        loop {
+            let outgoing = match held_back.take() {
+                Some(outgoing) => outgoing,
+                None => match self.queue.recv().await {
+                    Some(outgoing) => outgoing,
+                    None => return,
+                },
+            };
+            let outgoing = self.gather(outgoing, &mut held_back);
             let Some(output) = &mut self.output else { continue };
             let written = match outgoing {
                 Outgoing::Bytes(bytes) => write(output, &bytes, self.chop).await,
                 Outgoing::Flush(done) => {
-                    let flushed = output.flush().await;
+                    // Every batch is flushed, so that nothing is left before this one.
                     done.send(()).ok();
-                    flushed
+                    Ok(())
                 }
                 Outgoing::Close => {
                     output.shutdown().await.ok();
@@ -96,13 +107,35 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
                 }
             };
             let flushed = match written {
-                Ok(()) if self.queue.is_empty() => output.flush().await,
-                other => other,
+                Ok(()) => output.flush().await,
+                Err(error) => Err(error),
             };
             if flushed.is_err() {
                 self.output = None;
             }
         }
+    }
+
+    /// Joins what is queued already: one write for many short lines is much cheaper.
+    fn gather(&mut self, first: Outgoing, held_back: &mut Option<Outgoing>) -> Outgoing {
+        let Outgoing::Bytes(first) = first else { return first };
+        let mut joined = Vec::new();
+        while joined.len() < BATCH {
+            match self.queue.try_recv() {
+                Ok(Outgoing::Bytes(bytes)) => {
+                    if joined.is_empty() {
+                        joined.extend_from_slice(&first);
+                    }
+                    joined.extend_from_slice(&bytes);
+                }
+                Ok(other) => {
+                    *held_back = Some(other);
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        Outgoing::Bytes(if joined.is_empty() { first } else { joined.into() })
     }
 }
 

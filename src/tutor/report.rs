@@ -37,6 +37,7 @@ pub(crate) struct Report {
 struct State {
     file: Option<File>,
     violations: Vec<Violation>,
+    ended: bool,
 }
 
 impl Report {
@@ -44,7 +45,7 @@ impl Report {
     pub(crate) fn new(path: Option<&Path>) -> io::Result<Self> {
         let open = |path| File::options().create(true).append(true).open(path);
         let file = path.map(open).transpose()?;
-        let state = Mutex::new(State { file, violations: Vec::new() });
+        let state = Mutex::new(State { file, violations: Vec::new(), ended: false });
         Ok(Self { begin: Instant::now(), state })
     }
 
@@ -64,9 +65,15 @@ impl Report {
         self.lock().violations.push(violation);
     }
 
-    /// The last entry.
+    /// The last entry; the first reason counts.
     pub(crate) fn end(&self, reason: &str) {
-        let count = self.lock().violations.len();
+        let count = {
+            let mut state = self.lock();
+            if std::mem::replace(&mut state.ended, true) {
+                return;
+            }
+            state.violations.len()
+        };
         self.write(&format!("\"end\":{},\"violations\":{count}", Value::from(reason)));
     }
 

@@ -1,7 +1,6 @@
 //! Runs of agents: starting, being known, dying, and the sessions tied to them.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use crate::session::effect::{Call, Effect, Tell, Timer};
 use crate::session::event::Answer;
@@ -11,10 +10,6 @@ use crate::session::outcome::Outcome;
 use crate::session::state::{
     AgentInfo, Connection, Entry, How, Launch, Link, Note, Phase, Session, State, Turn,
 };
-
-/// How long an agent may be silent while starting before the user is asked. Slow agents take 10 s
-/// on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl State {
     pub(super) fn open(&mut self, id: SessionId, launch: Launch, out: &mut Outcome) {
@@ -283,6 +278,7 @@ impl State {
             Phase::Ready(_) => "session/new",
             _ => "initialize",
         };
+        let seconds = connection.launch.patience.as_secs();
         let failure = Failure::Silent { agent: connection.launch.agent.clone(), what };
         if connection.probe.is_some() {
             return self.end_with(id, &failure, out);
@@ -290,7 +286,7 @@ impl State {
         let waiting = [Link::Connecting(id), Link::Creating(id)];
         for session in self.sessions.values_mut().filter(|it| waiting.contains(&it.link)) {
             session.push(Entry::Failure(failure.clone()), out);
-            out.tell(Tell::NoAnswer { session: session.id, what, seconds: PATIENCE.as_secs() });
+            out.tell(Tell::NoAnswer { session: session.id, what, seconds });
         }
     }
 
@@ -305,7 +301,7 @@ impl Connection {
     fn expect_answer(&mut self, id: ConnectionId, out: &mut Outcome) {
         self.patience += 1;
         let timer = Timer::NoAnswer { connection: id, patience: self.patience };
-        out.effects.push(Effect::SetTimer { timer, after: PATIENCE });
+        out.effects.push(Effect::SetTimer { timer, after: self.launch.patience });
     }
 }
 

@@ -104,6 +104,7 @@ mod tests {
                 env: vec![],
                 cwd: "/".into(),
                 install: None,
+                patience: std::time::Duration::ZERO,
             },
             link: Link::Connecting(ConnectionId(1)),
             turn: Turn::Idle,

@@ -15,9 +15,10 @@ impl State {
             return out.tell(Tell::TurnFinished { session: id, turn: None, tag, result });
         };
         let failed = matches!(session.link, Link::Failed(_));
-        // Nothing else is said while the agent starts, so the prompt can be shown at once; while
-        // a turn runs it would stand in the middle of the agent's answer.
-        if failed || matches!(session.link, Link::Connecting(_) | Link::Creating(_)) {
+        // While the agent starts nobody speaks, so the first prompt can be shown at once; any
+        // other would stand in the middle of the answer to the one before it.
+        let starting = failed || !matches!(session.link, Link::Ready(..));
+        if starting && session.queue.is_empty() {
             session.show_prompt(&mut prompt, out);
         }
         session.queue.push_back(prompt);

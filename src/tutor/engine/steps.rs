@@ -115,7 +115,10 @@ impl Player {
 
     async fn request(&self, request: &Request) -> Result<(), StepError> {
         let mut params = request.params.as_ref().map_or(json!({}), |it| expand(it, self));
-        if let Value::Object(entries) = &mut params {
+        if let Value::Object(entries) = &mut params
+            && !request.method.starts_with('_')
+            && !entries.contains_key("requestId")
+        {
             entries.entry("sessionId").or_insert_with(|| self.session_id());
         }
         let peer = &self.connection.peer;

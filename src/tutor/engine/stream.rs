@@ -14,7 +14,7 @@ use crate::tutor::template::{expand_text, merge};
 /// Characters in a chunk when there is a pace but no size.
 const PACED_CHUNK: usize = 4;
 /// A flood is written in blocks of about this size.
-const BLOCK: usize = 64 * 1024;
+const BLOCK: usize = 16 * 1024;
 
 impl Player {
     pub(super) async fn say(&self, kind: &str, say: &Say) {

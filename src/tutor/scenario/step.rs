@@ -203,7 +203,7 @@ short_form!(BigLine);
 pub struct Request {
     /// Its method.
     pub method: String,
-    /// Its parameters; `sessionId` is added when there is none.
+    /// Its parameters; `sessionId` is added when there is none, but not to extensions.
     #[serde(default, deserialize_with = "given")]
     pub params: Option<Value>,
     /// Its id, sent exactly as written; counted from 0 when left out.
