@@ -1,0 +1,73 @@
+//! The plugin with a scripted agent, for all tests of what users see.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::nvim::{DEADLINE, Nvim, Options};
+use crate::support::target::Target;
+
+/// A Neovim that knows one agent, `fake`, which plays this scenario.
+pub(crate) fn with_agent(target: &Target, scenario: &Value) -> Nvim {
+    with_options(target, Options::default(), scenario)
+}
+
+pub(crate) fn with_options(target: &Target, options: Options, scenario: &Value) -> Nvim {
+    let mut nvim = Nvim::start(target, options);
+    let command = nvim.scratch().scenario(scenario);
+    let setup = json!([{ "default_agent": "fake", "agents": { "fake": { "command": command } } }]);
+    nvim.lua("require('acp').setup(...)", setup);
+    nvim
+}
+
+/// The same, with the chat open and the cursor in the prompt, in insert mode.
+pub(crate) fn chat(target: &Target, scenario: &Value) -> Nvim {
+    let mut nvim = with_agent(target, scenario);
+    open(&mut nvim, "AcpChat");
+    nvim
+}
+
+/// Opens the chat by a command and waits until one can type.
+pub(crate) fn open(nvim: &mut Nvim, command: &str) {
+    nvim.input(&format!(":{command}<CR>"));
+    nvim.wait_until("the prompt has the cursor", DEADLINE, |nvim| {
+        nvim.lua("return vim.bo.filetype .. vim.fn.mode()", json!([])) == json!("acp_prompt" .to_owned() + "i")
+    });
+}
+
+/// What `require("acp").sessions()` says, as `state` words in order.
+pub(crate) fn states(nvim: &mut Nvim) -> Vec<String> {
+    let states = nvim.lua("return vim.tbl_map(function(s) return s.state end, require('acp').sessions())", json!([]));
+    serde_json::from_value(states).unwrap()
+}
+
+pub(crate) fn wait_state(nvim: &mut Nvim, state: &str) {
+    nvim.wait_until(state, DEADLINE, |nvim| states(nvim).last().is_some_and(|it| it == state));
+}
+
+pub(crate) fn transcript(nvim: &mut Nvim) -> String {
+    let text = nvim.lua("return require('acp').transcript()", json!([]));
+    text.as_str().unwrap_or_default().to_owned()
+}
+
+pub(crate) fn wait_transcript(nvim: &mut Nvim, text: &str) -> String {
+    wait_transcript_for(nvim, text, DEADLINE)
+}
+
+pub(crate) fn wait_transcript_for(nvim: &mut Nvim, text: &str, deadline: Duration) -> String {
+    nvim.wait_for(&format!("the transcript to have {text:?}"), deadline, |nvim| {
+        let transcript = transcript(nvim);
+        transcript.contains(text).then_some(transcript)
+    })
+}
+
+/// The transcript's buffer, as lines.
+pub(crate) fn rows(nvim: &mut Nvim) -> Vec<String> {
+    let buf = nvim.lua("return require('acp').buffer()", json!([]));
+    nvim.lines(buf.as_u64().expect("the transcript is shown"))
+}
+
+/// How many windows the current tab page has.
+pub(crate) fn windows(nvim: &mut Nvim) -> u64 {
+    nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)", json!([])).as_u64().unwrap()
+}

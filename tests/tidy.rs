@@ -1,0 +1,169 @@
+//! The rules that a machine can check: who may name whom, how long files are, what the library
+//! imports, and that the two sides of the boundary agree.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|it| it == extension) => found.push(path),
+                false => {}
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no *.{extension} under {folder}");
+    found
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The layers, and the layers below that each may name.
+const LAYERS: [(&str, &[&str]); 6] = [
+    ("session", &[]),
+    ("protocol", &["session"]),
+    ("view", &["session"]),
+    ("tutor", &[]),
+    ("runtime", &["protocol", "view", "session", "tutor"]),
+    ("nvim", &["runtime", "view", "session"]),
+];
+
+#[test]
+fn layers_name_only_what_is_below_them() {
+    for (layer, below) in LAYERS {
+        for path in files(&format!("src/{layer}"), "rs") {
+            for (number, line) in read(&path).lines().enumerate() {
+                for named in line.split("crate::").skip(1) {
+                    let end = named.find(|c: char| !c.is_alphanumeric() && c != '_');
+                    let named = &named[..end.unwrap_or(named.len())];
+                    assert!(
+                        named == layer || below.contains(&named),
+                        "{}:{}: `{layer}` must not name `{named}`",
+                        path.display(),
+                        number + 1
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pure_layers_do_no_io_and_read_no_clock() {
+    let impure = [
+        "std::fs",
+        "std::net",
+        "std::process",
+        "std::thread",
+        "Instant",
+        "SystemTime",
+        "tokio",
+        "mlua",
+        "nvim_oxi",
+    ];
+    for layer in ["session", "protocol", "view"] {
+        for path in files(&format!("src/{layer}"), "rs") {
+            let text = read(&path);
+            for word in impure {
+                assert!(!text.contains(word), "{}: {word}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_codec_names_the_schema_crate() {
+    for path in files("src", "rs") {
+        let names = read(&path).contains("agent_client_protocol_schema");
+        let codec = path.ends_with("protocol/decode.rs") || path.ends_with("protocol/encode.rs");
+        assert!(!names || codec, "{} names the schema crate", path.display());
+    }
+}
+
+#[test]
+fn files_stay_short() {
+    let limits =
+        [("src", "rs", 500), ("tests", "rs", 500), ("lua", "lua", 400), ("plugin", "lua", 60)];
+    for (folder, extension, limit) in limits {
+        for path in files(folder, extension) {
+            let lines = read(&path).lines().count();
+            assert!(lines <= limit, "{} has {lines} lines, {limit} are allowed", path.display());
+        }
+    }
+    let bridge: usize = files("src/nvim", "rs").iter().map(|path| read(path).lines().count()).sum();
+    assert!(bridge <= 600, "src/nvim has {bridge} lines, 600 are allowed");
+}
+
+/// The words after `marker` in a text, up to the first character that can't be part of a name.
+fn names_after(text: &str, marker: &str) -> BTreeSet<String> {
+    let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    text.split(marker).skip(1).map(name).collect()
+}
+
+#[test]
+fn declared_exports_equal_the_real_ones() {
+    let bridge = read("src/nvim/mod.rs");
+    let exports = bridge.split("fn exports").nth(1).unwrap().split("\n}").next().unwrap();
+    let real = names_after(exports, "table.set(\"");
+    let lua = read("lua/acp/native.lua");
+    let class = lua.split("acp.Native\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    assert_eq!(names_after(class, "---@field "), real);
+}
+
+#[test]
+fn the_abi_is_the_same_on_both_sides() {
+    let number = |text: &str, before: &str| -> u32 {
+        let digits = text.split(before).nth(1).unwrap();
+        digits.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+    };
+    let rust = number(&read("src/nvim/mod.rs"), "const ABI: u32 = ");
+    assert_eq!(number(&read("lua/acp/native.lua"), "M.abi = "), rust);
+}
+
+#[test]
+fn every_painted_group_has_a_default_look() {
+    let model = read("src/view/model.rs");
+    let names = model.split("NAMES").nth(1).unwrap().split(';').nth(1).unwrap();
+    let highlights = read("lua/acp/ui/highlights.lua");
+    for name in names_after(names, "\"Acp") {
+        assert!(highlights.contains(&format!("Acp{name}")), "Acp{name} has no look");
+    }
+}
+
+/// What the library needs of its host. Neovim's API is reached through Lua, which is stable;
+/// a direct import would tie the library to one version of Neovim.
+#[test]
+fn the_library_imports_lua_and_not_the_api() {
+    let library = root().join("lib/acp_nvim.so");
+    assert!(library.exists(), "there is no {}: run `make build`", library.display());
+    let nm = Command::new("nm").args(["-D", "--undefined-only"]).arg(&library).output().unwrap();
+    assert!(nm.status.success(), "{}", String::from_utf8_lossy(&nm.stderr));
+    let imports = String::from_utf8(nm.stdout).unwrap();
+    let mut names = imports.lines().filter_map(|line| line.split_whitespace().last());
+    assert!(names.clone().any(|name| name == "lua_pcall"), "{imports}");
+    assert_eq!(names.find(|name| name.starts_with("nvim_")), None);
+}
+
+#[test]
+fn the_project_speaks_of_itself_alone() {
+    for entry in fs::read_dir(root()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|it| it == "md" || it == "toml") {
+            assert!(!read(&path).contains("/work/"), "{}", path.display());
+        }
+    }
+}
