@@ -1,0 +1,201 @@
+--- Which values fit which option, and what is said of those that do not.
+
+local M = {}
+
+--- Says what was expected when the value does not fit.
+---@alias acp.Check fun(value: any): string?
+
+---@param kind type
+---@return acp.Check
+local function is(kind)
+  return function(value)
+    return type(value) ~= kind and ('a %s'):format(kind) or nil
+  end
+end
+
+---@param ... string
+---@return acp.Check
+local function one_of(...)
+  local choices = { ... }
+  return function(value)
+    return not vim.list_contains(choices, value)
+        and ('one of "%s"'):format(table.concat(choices, '", "'))
+      or nil
+  end
+end
+
+---@param low number
+---@param high number
+---@return acp.Check
+local function number_in(low, high)
+  return function(value)
+    local fits = type(value) == 'number' and value >= low and value <= high
+    return not fits and ('a number from %s to %s'):format(low, high) or nil
+  end
+end
+
+---@param value any
+---@return string?
+local function strings(value)
+  local fits = type(value) == 'table' and vim.islist(value) and #value > 0
+  for _, item in ipairs(fits and value or {}) do
+    fits = fits and type(item) == 'string'
+  end
+  return not fits and 'a list of strings, such as { "opencode", "acp" }' or nil
+end
+
+---@param value any
+---@return string?
+local function environment(value)
+  local fits = type(value) == 'table'
+  for name, item in pairs(fits and value or {}) do
+    fits = fits and type(name) == 'string' and type(item) == 'string'
+  end
+  return not fits and 'a table of strings by name' or nil
+end
+
+---@param value any
+---@return string?
+local function keys_by_mode(value)
+  if value == false then
+    return nil
+  end
+  local fits = type(value) == 'table'
+  for mode, lhs in pairs(fits and value or {}) do
+    local key = lhs == false or type(lhs) == 'string' or strings(lhs) == nil
+    fits = fits and (mode == 'n' or mode == 'i') and key
+  end
+  return not fits and 'false, or keys by mode, such as { n = "<CR>", i = "<C-s>" }' or nil
+end
+
+---@type table<string, acp.Check>
+local agent_fields = {
+  command = strings,
+  url = is('string'),
+  env = environment,
+  install = is('string'),
+  pace = number_in(0, 100),
+}
+
+---@type table<string, acp.Check|table<string, acp.Check>>
+local schema = {
+  default_agent = function(value)
+    return value ~= false and type(value) ~= 'string' and 'the name of an agent' or nil
+  end,
+  agents = is('table'),
+  chat = {
+    layout = one_of('right', 'left'),
+    width = number_in(0.1, 1000),
+    prompt_height = number_in(1, 100),
+    prompt_max_height = number_in(1, 1000),
+  },
+  keys = {
+    send = keys_by_mode,
+    cancel = keys_by_mode,
+    insert = keys_by_mode,
+    hide = keys_by_mode,
+    help = keys_by_mode,
+  },
+  log = { level = one_of('error', 'warn', 'info', 'debug', 'trace') },
+  permissions = { rules = is('table') },
+  files = { after_write = one_of('save', 'keep') },
+}
+
+---@param path string
+---@param expected string
+---@param value any
+---@return string
+local function mismatch(path, expected, value)
+  local shown = type(value) == 'table' and 'a table' or vim.inspect(value)
+  return ('%s: expected %s, got %s'):format(path, expected, shown)
+end
+
+---@param path string
+---@param fields table<string, any>
+---@return string
+local function unknown(path, fields)
+  local known = vim.tbl_keys(fields)
+  table.sort(known)
+  return ('%s: unknown option, known here are %s'):format(path, table.concat(known, ', '))
+end
+
+--- Lays `user` over `base`; what does not fit is left out and told in `problems`.
+---@param base table
+---@param user table
+---@param fields table<string, any>
+---@param path string
+---@param problems string[]
+---@return table
+local function merge(base, user, fields, path, problems)
+  local result = vim.deepcopy(base)
+  for name, value in pairs(user) do
+    local field = fields[name]
+    local at = ('%s.%s'):format(path, tostring(name))
+    if not field then
+      table.insert(problems, unknown(at, fields))
+    elseif type(field) == 'function' then
+      local expected = field(value)
+      if expected then
+        table.insert(problems, mismatch(at, expected, value))
+      else
+        result[name] = vim.deepcopy(value)
+      end
+    elseif type(value) ~= 'table' then
+      table.insert(problems, mismatch(at, 'a table', value))
+    else
+      result[name] = merge(base[name] or {}, value, field, at, problems)
+    end
+  end
+  return result
+end
+
+---@param base table<string, acp.AgentOpts|false>
+---@param user table
+---@param path string
+---@param problems string[]
+---@return table<string, acp.AgentOpts|false>
+local function merge_agents(base, user, path, problems)
+  local result = vim.deepcopy(base)
+  for name, agent in pairs(user) do
+    local at = ('%s.%s'):format(path, tostring(name))
+    if agent == false then
+      result[name] = false
+    elseif type(agent) ~= 'table' then
+      table.insert(problems, mismatch(at, 'a table or false', agent))
+    else
+      result[name] = merge(result[name] or {}, agent, agent_fields, at, problems)
+    end
+  end
+  return result
+end
+
+--- Lays what the user wrote over `base`, and adds a sentence to `problems` for all that is wrong.
+---@param base acp.Config
+---@param user any
+---@param path string where the options were written, for messages
+---@param problems string[]
+---@return acp.Config
+function M.apply(base, user, path, problems)
+  if type(user) ~= 'table' then
+    table.insert(problems, mismatch(path, 'a table', user))
+    return base
+  end
+  user = vim.tbl_extend('force', {}, user)
+  local agents, keys = user.agents, user.keys
+  user.agents = nil
+  if keys == false then
+    user.keys = nil
+  end
+  local result = merge(base, user, schema, path, problems)
+  if keys == false then
+    result.keys = {}
+  end
+  if type(agents) == 'table' then
+    result.agents = merge_agents(base.agents, agents, path .. '.agents', problems)
+  elseif agents ~= nil then
+    table.insert(problems, mismatch(path .. '.agents', 'a table', agents))
+  end
+  return result --[[@as acp.Config]]
+end
+
+return M

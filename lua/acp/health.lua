@@ -1,0 +1,166 @@
+--- `:checkhealth acp`: what is installed, what is set, and whether the agents really start.
+
+local health = vim.health
+
+local M = {}
+
+local probe_timeout_ms = 20000
+
+local function check_neovim()
+  health.start('acp: Neovim')
+  ---@type { major: integer, minor: integer, patch: integer }
+  local numbers = vim.fn.api_info().version
+  local version = ('%d.%d.%d'):format(numbers.major, numbers.minor, numbers.patch)
+  if vim.fn.has('nvim-0.10') == 1 then
+    health.ok('Neovim ' .. version)
+  else
+    health.error('Neovim ' .. version .. ' is too old', 'acp.nvim needs 0.10 or later')
+  end
+end
+
+---@param name string
+---@param purpose string
+local function check_program(name, purpose)
+  local path = vim.fs.joinpath(require('acp.native').programs(), name)
+  if vim.fn.executable(path) == 1 then
+    health.ok(('%s: %s'):format(name, path))
+  else
+    health.error(('%s is missing: %s'):format(name, purpose), 'Run :Acp build')
+  end
+end
+
+---@return boolean usable
+local function check_library()
+  health.start('acp: native library')
+  local native = require('acp.native')
+  local lib, err = native.load()
+  if lib then
+    health.ok(('%s (interface %d): %s'):format(lib.version, lib.abi, native.path()))
+  else
+    ---@cast err acp.Err
+    health.error(err.message, err.hint or '')
+  end
+  check_program('acp-guard', 'agents would outlive a killed Neovim')
+  check_program('acp-tutor', 'the tutor as a program is only used for checks')
+  if vim.fn.executable('cargo') == 1 then
+    health.ok('cargo: ' .. vim.fn.exepath('cargo'))
+  else
+    health.warn('cargo was not found, :Acp build needs it', 'Install Rust: https://rustup.rs')
+  end
+  health.info('log: ' .. (require('acp.commands').log_path() or 'none yet'))
+  return lib ~= nil
+end
+
+local function check_config()
+  health.start('acp: options')
+  local problems = require('acp.config').problems()
+  for _, problem in ipairs(problems) do
+    health.error(problem)
+  end
+  if #problems == 0 then
+    health.ok('no problems in setup or vim.g.acp')
+  end
+  health.info('default agent: ' .. require('acp.agents').default())
+end
+
+---@class (exact) acp.Probe
+---@field agent acp.Agent
+---@field err? acp.Err
+---@field result? acp.Probed
+
+--- The agents to start: those the user configured, and the known ones that are installed.
+---@return acp.Agent[]
+local function candidates()
+  local agents = require('acp.agents')
+  local configured = require('acp.config').get().agents
+  local result = {}
+  for _, name in ipairs(agents.names()) do
+    local agent = agents.get(name) --[[@as acp.Agent]]
+    if configured[name] or agents.find(agent) then
+      table.insert(result, agent)
+    end
+  end
+  return result
+end
+
+---@param agent acp.Agent
+---@return acp.Probe
+local function probe(agent)
+  ---@type acp.Probe
+  local entry = { agent = agent }
+  local command
+  if agent.embedded then
+    command = { vim.fs.joinpath(require('acp.native').programs(), 'acp-tutor') }
+  else
+    local resolved, err = require('acp.agents').resolve(agent.name)
+    entry.err = err
+    command = resolved and resolved.command
+  end
+  if not command then
+    return entry
+  end
+  local callbacks = require('acp.callbacks')
+  local tag = callbacks.next_tag()
+  callbacks.on_probed(tag, function(effect)
+    entry.result = effect
+  end)
+  local ok, err = require('acp.client').send({
+    type = 'probe',
+    tag = tag,
+    agent = agent.name,
+    install = agent.install,
+    command = command,
+    env = agent.env,
+    cwd = vim.fn.getcwd(),
+  })
+  entry.err = not ok and err or nil
+  return entry
+end
+
+---@param entry acp.Probe
+local function report(entry)
+  local name, result = entry.agent.name, entry.result
+  if result and result.ok then
+    local program = ('%s %s'):format(result.name or '', result.version or '')
+    local detail = vim.trim(require('acp.text').one_line(program))
+    health.ok(('%s: %s, protocol %s'):format(name, detail, tostring(result.protocol)))
+    return
+  end
+  local err = entry.err or (result and result.err)
+  if not err then
+    health.error(('%s did not answer within %d s'):format(name, probe_timeout_ms / 1000))
+  elseif err.code == 'agent_not_found' and entry.agent.install then
+    health.error(err.message, ('Install it with `%s`'):format(entry.agent.install))
+  else
+    health.error(err.message, err.code == 'config' and err.hint or '`:Acp log` has the details')
+  end
+end
+
+local function check_agents()
+  health.start('acp: agents')
+  local probes = vim.tbl_map(probe, candidates())
+  vim.wait(probe_timeout_ms, function()
+    for _, entry in ipairs(probes) do
+      if not entry.err and not entry.result then
+        return false
+      end
+    end
+    return true
+  end, 50)
+  for _, entry in ipairs(probes) do
+    report(entry)
+  end
+  health.info('all agents known by name: :Acp agents')
+end
+
+--- Called by `:checkhealth acp`.
+function M.check()
+  check_neovim()
+  local usable = check_library()
+  check_config()
+  if usable then
+    check_agents()
+  end
+end
+
+return M

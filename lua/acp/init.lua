@@ -1,0 +1,72 @@
+--- The public API. Expected failures are values: `nil` and an `acp.Err`; nothing is thrown.
+
+local M = {}
+
+--- Stores the options. Calling it is optional; `vim.g.acp` is read as well.
+---@param opts? acp.Opts
+function M.setup(opts)
+  require('acp.config').set(opts)
+end
+
+--- Opens a session, or shows again the one used last. `focus = false` makes no window; else the
+--- chat is shown and gets the cursor. `on_ready(err, session)` is called exactly once.
+---@param opts? acp.OpenOpts
+---@return integer? id, acp.Err?
+function M.open(opts)
+  return require('acp.session').open(opts)
+end
+
+--- Sends a prompt: text, or content blocks as in the protocol. `on_done(err, result)` is called
+--- exactly once, with `result.stop_reason`.
+---@param content string|table[]
+---@param opts? acp.PromptOpts
+---@return true?, acp.Err?
+function M.prompt(content, opts)
+  return require('acp.session').prompt(content, opts)
+end
+
+--- Stops what the agent is doing.
+---@param id? integer
+---@return true?, acp.Err?
+function M.cancel(id)
+  return require('acp.session').act('cancel', id)
+end
+
+--- Ends a session and its agent.
+---@param id? integer
+---@return true?, acp.Err?
+function M.close(id)
+  return require('acp.session').close(id)
+end
+
+--- All sessions.
+---@return acp.SessionInfo[]
+function M.sessions()
+  return require('acp.session').list()
+end
+
+--- The whole chat as Markdown text.
+---@param id? integer
+---@return string?, acp.Err?
+function M.transcript(id)
+  return require('acp.session').transcript(id)
+end
+
+--- Buffer number of the transcript, nil when it was never shown.
+---@param id? integer
+---@return integer?, acp.Err?
+function M.buffer(id)
+  local session, err = require('acp.session').resolve(id)
+  if not session then
+    return nil, err
+  end
+  return require('acp.ui.transcript').buffer(session)
+end
+
+--- A short text for a statusline, empty when there is no session.
+---@return string
+function M.status()
+  return require('acp.ui.winbar').status()
+end
+
+return M

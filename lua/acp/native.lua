@@ -1,0 +1,220 @@
+--- Finds and loads the native library, and carries its types. Nothing else calls `loadlib`.
+
+local M = {}
+
+---@class (exact) acp.Err
+---@field code string stable, for programs
+---@field message string what failed and why
+---@field hint? string what to do about it
+
+---@class (exact) acp.Usage
+---@field used? integer
+---@field size? integer
+---@field cost? number
+
+---@class (exact) acp.SessionInfo
+---@field id integer
+---@field agent string
+---@field title string
+---@field cwd string
+---@field state 'starting'|'ready'|'running'|'waiting'|'cancelling'|'failed'|'closed'
+---@field pending_permissions integer
+---@field queued integer
+---@field usage? acp.Usage
+
+--- Either rows `first` to `last` replaced by `lines`, or `lines` inserted at `first`, `col`.
+---@class (exact) acp.Patch
+---@field session integer
+---@field first integer
+---@field last? integer
+---@field col? integer
+---@field lines string[]
+
+--- One of the classes below, told apart by `type`.
+---@class acp.Effect
+---@field type string
+
+---@class (exact) acp.SessionChanged: acp.Effect type "session"
+---@field info acp.SessionInfo
+
+--- Types "ready" and "closed".
+---@class (exact) acp.SessionEffect: acp.Effect
+---@field session integer
+
+---@class (exact) acp.SessionFailed: acp.SessionEffect type "failed"
+---@field err acp.Err
+
+---@class (exact) acp.TurnStarted: acp.SessionEffect type "turn_started"
+---@field turn integer
+
+---@class (exact) acp.TurnFinished: acp.SessionEffect type "turn_finished"
+---@field turn integer
+---@field tag? integer
+---@field stop_reason? string
+---@field err? acp.Err
+
+---@class (exact) acp.AgentExited: acp.SessionEffect type "agent_exited"
+---@field agent string
+---@field code? integer
+---@field signal? integer
+---@field expected boolean
+
+---@class (exact) acp.NoAnswer: acp.SessionEffect type "no_answer"
+---@field seconds integer
+---@field what string
+
+---@class (exact) acp.Probed: acp.Effect type "probed"
+---@field tag integer
+---@field ok boolean
+---@field name? string
+---@field version? string
+---@field protocol? integer
+---@field err? acp.Err
+
+---@class (exact) acp.Notice: acp.Effect type "notify"
+---@field level 'error'|'warn'|'info'
+---@field message string
+
+---@class (exact) acp.Batch
+---@field patches? acp.Patch[]
+---@field effects? acp.Effect[]
+
+---@class acp.Action
+---@field type string
+---@field session? integer
+
+--- The number of the session that was opened, or that the action was taken.
+---@alias acp.Sent integer|true
+
+---@class (exact) acp.StartOpts
+---@field log_dir string
+---@field log_level string
+---@field programs string where acp-guard and acp-tutor are
+---@field wake fun() called on the main loop when there is something to drain
+
+---@class (exact) acp.Native
+---@field abi integer
+---@field version string
+---@field groups string[] highlight groups that `paint` refers to
+---@field start fun(opts: acp.StartOpts): true?, acp.Err?
+---@field send fun(action: acp.Action): acp.Sent?, acp.Err?
+---@field drain fun(): acp.Batch?
+---@field rearm fun()
+---@field paint fun(session: integer, first: integer, last: integer): integer[]
+---@field sessions fun(): acp.SessionInfo[]
+---@field transcript fun(session: integer): string?
+---@field shutdown fun(timeout_ms: integer)
+
+--- The shape of the boundary this Lua code expects.
+M.abi = 1
+
+local entry = 'luaopen_acp_nvim'
+
+---@type acp.Native?
+local loaded
+
+--- The root of the plugin.
+---@return string
+function M.root()
+  local here = assert(debug.getinfo(1, 'S'))
+  return vim.fn.fnamemodify(here.source:sub(2), ':p:h:h:h')
+end
+
+--- File name of the library, the same on disk for every way of building it.
+---@return string
+function M.file_name()
+  local os = vim.uv.os_uname().sysname
+  if os == 'Darwin' then
+    return 'acp_nvim.dylib'
+  end
+  return os:find('Windows') and 'acp_nvim.dll' or 'acp_nvim.so'
+end
+
+--- Where the library is, or is expected.
+---@return string
+function M.path()
+  local given = vim.env.ACP_NVIM_LIB
+  if given and given ~= '' then
+    return vim.fn.fnamemodify(given, ':p')
+  end
+  local folder = vim.fs.joinpath(M.root(), 'lib')
+  local path = vim.fs.joinpath(folder, M.file_name())
+  local plain = vim.fs.joinpath(folder, 'acp_nvim.so')
+  return not vim.uv.fs_stat(path) and vim.uv.fs_stat(plain) and plain or path
+end
+
+--- The folder with the programs that belong to the library.
+---@return string
+function M.programs()
+  return vim.fs.dirname(M.path())
+end
+
+--- Whether the library is part of this process already.
+---@return boolean
+function M.is_loaded()
+  return loaded ~= nil
+end
+
+---@param code string
+---@param message string
+---@param hint string
+---@return nil, acp.Err
+local function fail(code, message, hint)
+  return nil, { code = code, message = message, hint = hint }
+end
+
+---@return acp.Native?, acp.Err?
+local function load()
+  local path = M.path()
+  if not vim.uv.fs_stat(path) then
+    return fail(
+      'library_missing',
+      'the native library is not built yet: ' .. path,
+      'Run :Acp build (it needs Rust)'
+    )
+  end
+  local open, why = package.loadlib(path, entry)
+  if not open then
+    local reason = ('the native library does not load: %s'):format(why)
+    return fail('library_broken', reason, 'Run :Acp build, then restart Neovim')
+  end
+  local ok, lib = pcall(open)
+  if not ok or type(lib) ~= 'table' then
+    local reason = ('the native library does not start: %s'):format(tostring(lib))
+    return fail('library_broken', reason, 'Run :Acp build, then restart Neovim')
+  end
+  if lib.abi ~= M.abi then
+    local reason = ('the native library has interface %s, this plugin needs %d'):format(
+      tostring(lib.abi),
+      M.abi
+    )
+    return fail('library_abi', reason, 'Run :Acp build, then restart Neovim')
+  end
+  return lib
+end
+
+---@type acp.Err?
+local last_err
+
+--- Loads on whatever state it is called; only for `load`.
+function M._load()
+  loaded, last_err = load()
+end
+
+--- The library, loaded at the first call.
+---@return acp.Native?, acp.Err?
+function M.load()
+  if loaded then
+    return loaded
+  end
+  local thread, is_main = coroutine.running()
+  if thread and not is_main then
+    -- The library keeps the state it is opened on, and a coroutine's dies with it.
+    vim.cmd.lua([[require('acp.native')._load()]])
+  else
+    M._load()
+  end
+  return loaded, last_err
+end
+
+return M

@@ -1,0 +1,56 @@
+--- Messages to the user: which level a failure has, and what is said only once.
+
+local M = {}
+
+---@type table<string, integer> failures that are not errors; every other code is one
+local levels = {
+  no_session = vim.log.levels.WARN,
+  not_running = vim.log.levels.INFO,
+  session_closed = vim.log.levels.INFO,
+  agent_killed = vim.log.levels.INFO,
+}
+
+---@type table<string, integer>
+local names = {
+  error = vim.log.levels.ERROR,
+  warn = vim.log.levels.WARN,
+  info = vim.log.levels.INFO,
+}
+
+---@type table<string, true>
+local said = {}
+
+--- A failure as one text: what failed, then what to do.
+---@param err acp.Err
+---@return string
+function M.format(err)
+  if not err.hint then
+    return err.message
+  end
+  return ('%s. %s'):format((err.message:gsub('[.%s]+$', '')), err.hint)
+end
+
+---@param message string
+---@param level? 'error'|'warn'|'info'
+function M.show(message, level)
+  vim.notify(message, names[level or 'info'], { title = 'acp' })
+end
+
+--- Shows a failure at the level its code deserves.
+---@param err acp.Err
+function M.err(err)
+  vim.notify(M.format(err), levels[err.code] or vim.log.levels.ERROR, { title = 'acp' })
+end
+
+--- Shows a message the first time its key is used.
+---@param key string
+---@param message string
+---@param level? 'error'|'warn'|'info'
+function M.once(key, message, level)
+  if not said[key] then
+    said[key] = true
+    M.show(message, level)
+  end
+end
+
+return M

@@ -1,0 +1,51 @@
+-- Commands and <Plug> maps. Nothing of the plugin is loaded before one of them is used.
+if vim.g.loaded_acp then
+  return
+end
+vim.g.loaded_acp = true
+
+if vim.fn.has('nvim-0.10') == 0 then
+  vim.notify('acp.nvim needs Neovim 0.10 or later', vim.log.levels.ERROR)
+  return
+end
+
+vim.api.nvim_create_user_command('AcpChat', function(args)
+  require('acp.commands').chat(args)
+end, {
+  nargs = '?',
+  bang = true,
+  range = true,
+  desc = 'Open the chat; with ! a new session; a range is added to the prompt',
+  complete = function(lead)
+    return require('acp.commands').complete_agents(lead)
+  end,
+})
+
+vim.api.nvim_create_user_command('Acp', function(args)
+  require('acp.commands').run(args)
+end, {
+  nargs = '*',
+  desc = 'Everything else of acp.nvim: :Acp {subcommand}',
+  complete = function(lead, line)
+    return require('acp.commands').complete(lead, line)
+  end,
+})
+
+local actions = {
+  'chat',
+  'new',
+  'sessions',
+  'send',
+  'cancel',
+  'restart',
+  'close',
+  'hide',
+  'insert',
+  'help',
+}
+for _, action in ipairs(actions) do
+  vim.keymap.set({ 'n', 'i' }, ('<Plug>(acp-%s)'):format(action), function()
+    require('acp.ui.keymaps').run(action)
+  end, { desc = 'acp: ' .. action })
+end
+vim.keymap.set('x', '<Plug>(acp-chat)', ':AcpChat<CR>', { desc = 'acp: chat about the selection' })
