@@ -1,5 +1,7 @@
 //! Whatever patches produce equals a full render (ARCHITECTURE.md, invariant 5).
 
+#![expect(clippy::indexing_slicing, reason = "a test stops at the first surprise")]
+
 use std::collections::VecDeque;
 
 use acp_nvim::session::failure::{Exit, Failure};
@@ -43,7 +45,14 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn session() -> Session {
     let how = How::Program(vec!["agent".into()]);
-    let launch = Launch { agent: "agent".into(), how, env: vec![], cwd: "/".into(), install: None };
+    let launch = Launch {
+        agent: "agent".into(),
+        how,
+        env: vec![],
+        cwd: "/".into(),
+        install: None,
+        patience: std::time::Duration::ZERO,
+    };
     Session {
         id: SessionId(1),
         launch,

@@ -1,6 +1,8 @@
 //! The reducer is total: whatever happens, in whatever order, nothing breaks, every prompt is
 //! finished exactly once and every request of the agent is answered exactly once.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use std::collections::BTreeMap;
 
 use acp_nvim::session::effect::{Call, Effect, Tell, Timer};
@@ -16,7 +18,14 @@ type Step = (u8, u64, u64);
 
 fn launch(agent: u64) -> Launch {
     let how = How::Program(vec!["agent".into()]);
-    Launch { agent: format!("agent {agent}"), how, env: vec![], cwd: "/".into(), install: None }
+    Launch {
+        agent: format!("agent {agent}"),
+        how,
+        env: vec![],
+        cwd: "/".into(),
+        install: None,
+        patience: std::time::Duration::ZERO,
+    }
 }
 
 fn error() -> RpcError {

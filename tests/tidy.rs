@@ -1,6 +1,8 @@
 //! The rules that a machine can check: who may name whom, how long files are, what the library
 //! imports, and that the two sides of the boundary agree.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

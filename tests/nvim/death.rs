@@ -35,7 +35,10 @@ fn in_a_turn(target: &Target) -> (Nvim, Vec<u32>) {
     nvim.type_keys("go");
     nvim.input("<C-s>");
     wait_transcript(&mut nvim, "all up");
-    let pids = process::marked(nvim.mark()).into_iter().filter(|pid| *pid != nvim.pid()).collect::<Vec<_>>();
+    let pids = process::marked(nvim.mark())
+        .into_iter()
+        .filter(|pid| *pid != nvim.pid())
+        .collect::<Vec<_>>();
     assert!(pids.len() >= 5, "guard, agent and three children: {pids:?}");
     (nvim, pids)
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::plugin::{chat, open, states, wait_state, wait_transcript, wait_transcript_for, with_agent};
+use crate::plugin::{
+    chat, open, states, wait_state, wait_transcript, wait_transcript_for, with_agent,
+};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 use crate::support::process;
 

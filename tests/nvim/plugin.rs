@@ -31,13 +31,17 @@ pub(crate) fn chat(target: &Target, scenario: &Value) -> Nvim {
 pub(crate) fn open(nvim: &mut Nvim, command: &str) {
     nvim.input(&format!(":{command}<CR>"));
     nvim.wait_until("the prompt has the cursor", DEADLINE, |nvim| {
-        nvim.lua("return vim.bo.filetype .. vim.fn.mode()", json!([])) == json!("acp_prompt" .to_owned() + "i")
+        nvim.lua("return vim.bo.filetype .. vim.fn.mode()", json!([]))
+            == json!("acp_prompt".to_owned() + "i")
     });
 }
 
 /// What `require("acp").sessions()` says, as `state` words in order.
 pub(crate) fn states(nvim: &mut Nvim) -> Vec<String> {
-    let states = nvim.lua("return vim.tbl_map(function(s) return s.state end, require('acp').sessions())", json!([]));
+    let states = nvim.lua(
+        "return vim.tbl_map(function(s) return s.state end, require('acp').sessions())",
+        json!([]),
+    );
     serde_json::from_value(states).unwrap()
 }
 

@@ -8,7 +8,8 @@ use crate::support::target::Target;
 
 /// A chat with one answered prompt, in normal mode in the prompt.
 fn talked(target: &Target) -> Nvim {
-    let mut nvim = chat(target, &json!({ "prompts": [{ "steps": [{ "say": "answer to {{prompt}}" }] }] }));
+    let mut nvim =
+        chat(target, &json!({ "prompts": [{ "steps": [{ "say": "answer to {{prompt}}" }] }] }));
     nvim.type_keys("one");
     nvim.input("<C-s>");
     wait_transcript(&mut nvim, "answer to one");

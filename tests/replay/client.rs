@@ -14,7 +14,7 @@ use serde_json::Value;
 const SESSION: SessionId = SessionId(1);
 
 /// The pure core with one agent.
-pub struct Client {
+pub(crate) struct Client {
     state: State,
     peer: Peer,
     /// How many bytes the agent's words are cut into.
@@ -28,7 +28,7 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(agent: &str, chunk: usize) -> Client {
+    pub(crate) fn new(agent: &str, chunk: usize) -> Client {
         let connection = ConnectionId(1);
         let mut client = Client {
             state: State::default(),
@@ -40,14 +40,21 @@ impl Client {
         };
         let how = How::Program(vec![agent.into()]);
         let cwd = "/home/dev/project".into();
-        let launch = Launch { agent: agent.into(), how, env: vec![], cwd, install: None };
+        let launch = Launch {
+            agent: agent.into(),
+            how,
+            env: vec![],
+            cwd,
+            install: None,
+            patience: std::time::Duration::ZERO,
+        };
         client.apply(Event::User(Wish::Open { session: SESSION, launch }));
         client.apply(Event::Agent { connection, happened: Happened::Started });
         client
     }
 
     /// Does what the recorded client did.
-    pub fn does_as(&mut self, msg: &Value) {
+    pub(crate) fn does_as(&mut self, msg: &Value) {
         match msg["method"].as_str() {
             Some("session/prompt") => {
                 let text = msg["params"]["prompt"].as_array().unwrap().iter();
@@ -67,7 +74,7 @@ impl Client {
     }
 
     /// Hears what the agent said, with our ids in the answers.
-    pub fn hears(&mut self, msg: &Value) {
+    pub(crate) fn hears(&mut self, msg: &Value) {
         let mut msg = msg.clone();
         if msg.get("method").is_none() {
             msg["id"] = self.ids[&msg["id"].to_string()].clone();
@@ -113,14 +120,14 @@ impl Client {
     }
 
     /// The chat as Markdown.
-    pub fn transcript(&self) -> String {
+    pub(crate) fn transcript(&self) -> String {
         let session = self.state.session(SESSION).expect("it is open");
         let entries = (0..session.entries.len()).map(|index| export::markdown(session, index));
         entries.collect::<String>() + "\n"
     }
 
     /// Requests of the agent that were not answered exactly once.
-    pub fn unanswered(&self) -> Vec<String> {
+    pub(crate) fn unanswered(&self) -> Vec<String> {
         let wrong = self.asked.iter().filter(|(_, answers)| **answers != 1);
         wrong.map(|(id, answers)| format!("{id}: {answers} answers")).collect()
     }

@@ -6,6 +6,12 @@
 //! must have been answered exactly once. `ACP_UPDATE_SNAPSHOTS=1` writes the transcripts anew:
 //! look at them before you keep them.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise"
+)]
+
 mod client;
 
 use std::fs;

@@ -116,11 +116,13 @@ mod tests {
     }
 
     fn texts(session: &Session) -> Vec<&str> {
-        let text = |it| match it {
-            &Entry::Message { ref text, .. } => text.as_str(),
-            _ => "?",
-        };
-        session.entries.iter().map(text).collect()
+        let mut texts = Vec::new();
+        for entry in &session.entries {
+            if let Entry::Message { text, .. } = entry {
+                texts.push(text.as_str());
+            }
+        }
+        texts
     }
 
     #[test]

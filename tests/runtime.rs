@@ -1,0 +1,192 @@
+//! The core with real processes and no Neovim: what agents do to their pipes.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use acp_nvim::runtime::bell::Bell;
+use acp_nvim::runtime::handle::{Action, Handle, Options};
+use acp_nvim::runtime::outbox::Item;
+use acp_nvim::session::effect::Tell;
+use acp_nvim::session::event::Wish;
+use acp_nvim::session::failure::{Exit, Failure};
+use acp_nvim::session::ids::SessionId;
+use acp_nvim::session::state::{Content, How, Launch, StopReason};
+use serde_json::{Value, json};
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A core, and the bell it rings instead of Neovim's.
+struct Core {
+    handle: Handle,
+    rings: Receiver<()>,
+    folder: tempfile::TempDir,
+}
+
+impl Core {
+    fn start() -> Core {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = Path::new(env!("CARGO_BIN_EXE_acp-guard")).parent().unwrap().to_owned();
+        let options =
+            Options { log_dir: folder.path().join("log"), log_level: "debug".into(), programs };
+        let (ring, rings) = channel();
+        let bell = Bell::new(move || ring.send(()).unwrap_or_default());
+        Core { handle: Handle::start(options, bell).unwrap(), rings, folder }
+    }
+
+    fn open(&self, scenario: &Value) -> SessionId {
+        let path = self.folder.path().join("scenario.json");
+        std::fs::write(&path, scenario.to_string()).unwrap();
+        let tutor = env!("CARGO_BIN_EXE_acp-tutor").to_owned();
+        let launch = Launch {
+            agent: "fake".into(),
+            how: How::Program(vec![tutor, path.to_string_lossy().into_owned()]),
+            env: vec![],
+            cwd: self.folder.path().to_string_lossy().into_owned(),
+            install: None,
+            patience: Duration::from_secs(30),
+        };
+        let session = self.handle.new_session();
+        assert!(self.handle.send(Action::Wish(Wish::Open { session, launch })));
+        session
+    }
+
+    fn prompt(&self, session: SessionId, text: &str, tag: u64) {
+        let content = vec![Content::Text(text.to_owned())];
+        assert!(self.handle.send(Action::Wish(Wish::Prompt { session, content, tag })));
+    }
+
+    /// Fetches as Neovim would, until something comes that the test waits for.
+    fn wait<T>(&self, mut wanted: impl FnMut(&Item) -> Option<T>) -> T {
+        let until = Instant::now() + DEADLINE;
+        loop {
+            while let Some(items) = self.handle.drain() {
+                if let Some(found) = items.iter().find_map(&mut wanted) {
+                    return found;
+                }
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            self.rings.recv_timeout(left).expect("waited in vain");
+        }
+    }
+
+    fn finished(&self, wanted: u64) -> Result<StopReason, Failure> {
+        self.wait(|item| match item {
+            Item::Tell(Tell::TurnFinished { tag, result, .. }) if *tag == wanted => {
+                Some(result.clone())
+            }
+            _ => None,
+        })
+    }
+
+    fn transcript(&self, session: SessionId) -> String {
+        self.handle.published().transcript(session).unwrap()
+    }
+}
+
+#[test]
+fn a_turn_from_beginning_to_end() {
+    let core = Core::start();
+    let session =
+        core.open(&json!({ "prompts": [{ "steps": [{ "say": "answer to {{prompt}}" }] }] }));
+    core.prompt(session, "question", 7);
+    assert_eq!(core.finished(7), Ok(StopReason::EndTurn));
+    assert_eq!(core.transcript(session), "## You\n\nquestion\n\n## fake\n\nanswer to question\n");
+}
+
+#[test]
+fn bytes_that_come_one_by_one() {
+    let core = Core::start();
+    let session =
+        core.open(&json!({ "chop": 1, "prompts": [{ "steps": [{ "say": "grüße 日本" }] }] }));
+    core.prompt(session, "go", 1);
+    assert_eq!(core.finished(1), Ok(StopReason::EndTurn));
+    assert!(core.transcript(session).contains("grüße 日本"));
+}
+
+#[test]
+fn a_flood_on_stderr_blocks_nobody() {
+    let core = Core::start();
+    let session = core.open(&json!({ "prompts": [{ "steps": [
+        { "stderr": { "text": "noise noise noise noise noise noise noise", "repeat": 50_000 } },
+        { "say": "done" }, { "stderr": "last words" }, { "exit": 5 }
+    ] }] }));
+    core.prompt(session, "go", 1);
+    match core.finished(1) {
+        Err(Failure::Died { exit: Exit::Code(5), stderr, .. }) => {
+            assert_eq!(stderr.len(), 50);
+            assert_eq!(stderr.last().unwrap(), "last words");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(core.transcript(session).contains("done"));
+}
+
+/// An agent that neither reads nor ends holds up its own words and nobody else's.
+#[test]
+fn an_agent_that_does_not_read() {
+    let core = Core::start();
+    let session = core.open(&json!({ "prompts": [
+        { "turn": 1, "steps": [{ "say": "deaf now" }, { "stop_reading": true }] },
+        { "steps": [{ "say": "never" }] }
+    ] }));
+    core.prompt(session, "go", 1);
+    core.finished(1).unwrap();
+    core.prompt(session, &"x".repeat(30 << 20), 2);
+    core.handle.send(Action::Wish(Wish::Kill(session)));
+    match core.finished(2) {
+        Err(Failure::Killed { .. }) => {}
+        other => panic!("{other:?}"),
+    }
+    core.prompt(session, "again", 3);
+    assert_eq!(core.finished(3), Ok(StopReason::EndTurn));
+}
+
+#[test]
+fn many_chunks_come_in_few_batches() {
+    let core = Core::start();
+    let session = core.open(
+        &json!({ "prompts": [{ "steps": [{ "flood": { "chunks": 100_000, "bytes": 20 } }] }] }),
+    );
+    assert!(core.handle.send(Action::Show(session)));
+    core.prompt(session, "go", 1);
+    let mut patches = 0;
+    core.wait(|item| {
+        patches += usize::from(matches!(item, Item::Patch(..)));
+        matches!(item, Item::Tell(Tell::TurnFinished { .. })).then_some(())
+    });
+    assert!(core.transcript(session).len() >= 2_000_000);
+    assert!(patches < 20_000, "{patches} patches for 100000 chunks");
+}
+
+#[test]
+fn shutting_down_ends_the_agents() {
+    let core = Core::start();
+    let session = core.open(&json!({
+        "startup": [{ "ignore_sigterm": true }],
+        "on_eof": [{ "hang": true }],
+        "prompts": [{ "ignore_cancel": true, "steps": [{ "say": "pid {{pid}}." }, { "hang": true }] }]
+    }));
+    core.prompt(session, "go", 1);
+    let until = Instant::now() + DEADLINE;
+    let text = loop {
+        while core.handle.drain().is_some() {}
+        let text = core.transcript(session);
+        if text.contains('.') {
+            break text;
+        }
+        assert!(Instant::now() < until, "{text}");
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let pid = text.split("pid ").nth(1).unwrap().split('.').next().unwrap();
+    let process = Path::new("/proc").join(pid);
+    assert!(process.exists());
+    core.handle.shutdown(Duration::from_millis(500));
+    let until = Instant::now() + Duration::from_secs(5);
+    while process.exists() {
+        assert!(Instant::now() < until, "{pid} is still there");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
