@@ -20,6 +20,7 @@ local M = {}
 ---@class (exact) acp.Opts
 ---@field default_agent? string
 ---@field agents? table<string, acp.AgentOpts|false>
+---@field start_timeout? number seconds an agent may take to start before you are asked
 ---@field chat? acp.ChatOpts
 ---@field keys? false|table<string, acp.KeyOpts>
 ---@field log? { level?: 'error'|'warn'|'info'|'debug'|'trace' }
@@ -35,6 +36,7 @@ local M = {}
 ---@class (exact) acp.Config
 ---@field default_agent string|false false: the first known agent on PATH
 ---@field agents table<string, acp.AgentOpts|false>
+---@field start_timeout number
 ---@field chat acp.ChatConfig
 ---@field keys table<string, acp.KeyOpts>
 ---@field log { level: string }
@@ -45,6 +47,7 @@ local M = {}
 M.defaults = {
   default_agent = false,
   agents = {},
+  start_timeout = 30,
   chat = { layout = 'right', width = 0.4, prompt_height = 3, prompt_max_height = 12 },
   keys = {
     send = { n = { '<CR>', '<C-s>' }, i = '<C-s>' },

@@ -30,16 +30,16 @@ local function may_ask(session)
   return here == session and vim.api.nvim_get_mode().mode == 'n'
 end
 
----@type { label: string, action: string }[]
-local choices = {
-  { label = 'Wait 30 s more', action = 'wait' },
-  { label = 'Kill the agent and stop', action = 'kill' },
-  { label = 'Kill and start again', action = 'restart' },
-}
-
 ---@param session integer
+---@param seconds integer
 ---@param message string
-local function ask(session, message)
+local function ask(session, seconds, message)
+  ---@type { label: string, action: string }[]
+  local choices = {
+    { label = ('Wait %d s more'):format(seconds), action = 'wait' },
+    { label = 'Kill the agent and stop', action = 'kill' },
+    { label = 'Kill and start again', action = 'restart' },
+  }
   asking[session] = true
   vim.ui.select(choices, {
     prompt = message,
@@ -77,7 +77,7 @@ local function no_answer(effect)
     return
   end
   if may_ask(session) then
-    ask(session, message)
+    ask(session, effect.seconds, message)
   elseif not in_view(session) then
     notify.show(message .. '. ' .. advice(session), 'warn')
   end

@@ -4,7 +4,7 @@ local health = vim.health
 
 local M = {}
 
-local probe_timeout_ms = 20000
+local probe_seconds = 20
 
 local function check_neovim()
   health.start('acp: Neovim')
@@ -112,6 +112,7 @@ local function probe(agent)
     command = command,
     env = agent.env,
     cwd = vim.fn.getcwd(),
+    patience = probe_seconds,
   })
   entry.err = not ok and err or nil
   return entry
@@ -128,7 +129,7 @@ local function report(entry)
   end
   local err = entry.err or (result and result.err)
   if not err then
-    health.error(('%s did not answer within %d s'):format(name, probe_timeout_ms / 1000))
+    health.error(('%s did not answer within %d s'):format(name, probe_seconds))
   elseif err.code == 'agent_not_found' and entry.agent.install then
     health.error(err.message, ('Install it with `%s`'):format(entry.agent.install))
   else
@@ -139,7 +140,8 @@ end
 local function check_agents()
   health.start('acp: agents')
   local probes = vim.tbl_map(probe, candidates())
-  vim.wait(probe_timeout_ms, function()
+  -- A little longer than the core waits, as its answer says more.
+  vim.wait(probe_seconds * 1000 + 1000, function()
     for _, entry in ipairs(probes) do
       if not entry.err and not entry.result then
         return false

@@ -167,11 +167,9 @@ end
 local function load()
   local path = M.path()
   if not vim.uv.fs_stat(path) then
-    return fail(
-      'library_missing',
-      'the native library is not built yet: ' .. path,
-      'Run :Acp build (it needs Rust)'
-    )
+    local given = vim.env.ACP_NVIM_LIB and (': ' .. path) or ''
+    local reason = 'the native library is not built yet' .. given
+    return fail('library_missing', reason, 'Run :Acp build (it needs Rust)')
   end
   local open, why = package.loadlib(path, entry)
   if not open then

@@ -124,6 +124,7 @@ local function start(opts)
     cwd = opts.cwd and vim.fn.fnamemodify(opts.cwd, ':p') or vim.fn.getcwd(),
     install = agent.install,
     pace = agent.pace,
+    patience = require('acp.config').get().start_timeout,
   }) --[[@as integer?]]
 end
 

@@ -83,6 +83,7 @@ local schema = {
     return value ~= false and type(value) ~= 'string' and 'the name of an agent' or nil
   end,
   agents = is('table'),
+  start_timeout = number_in(0.1, 3600),
   chat = {
     layout = one_of('right', 'left'),
     width = number_in(0.1, 1000),

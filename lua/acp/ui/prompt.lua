@@ -72,25 +72,13 @@ end
 ---@param info acp.SessionInfo
 ---@return integer buf
 local function create(info)
-  local buf = require('acp.ui.buffer').create()
-  require('acp.ui.buffer').name(buf, info.id, info.agent, 'prompt')
-  vim.b[buf].acp_session, vim.b[buf].acp_role = info.id, 'prompt'
-  require('acp.ui.keymaps').attach(buf, 'prompt')
-  local group = vim.api.nvim_create_augroup('acp', { clear = false })
+  local buf = require('acp.ui.buffer').create(info, 'prompt')
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
-    group = group,
+    group = vim.api.nvim_create_augroup('acp', { clear = false }),
     buffer = buf,
     desc = 'acp: fit the prompt to its text',
     callback = function()
       changed(buf)
-    end,
-  })
-  vim.api.nvim_create_autocmd('BufEnter', {
-    group = group,
-    buffer = buf,
-    desc = 'acp: this session is the last used one',
-    callback = function()
-      require('acp.session').touch(info.id)
     end,
   })
   return buf

@@ -52,12 +52,9 @@ end
 ---@param info acp.SessionInfo
 ---@return integer buf
 local function create(info)
-  local buf = require('acp.ui.buffer').create()
-  require('acp.ui.buffer').name(buf, info.id, info.agent)
-  vim.b[buf].acp_session, vim.b[buf].acp_role = info.id, 'transcript'
+  local buf = require('acp.ui.buffer').create(info, 'transcript')
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
-  require('acp.ui.keymaps').attach(buf, 'transcript')
   vim.api.nvim_create_autocmd('BufUnload', {
     group = vim.api.nvim_create_augroup('acp', { clear = false }),
     buffer = buf,

@@ -94,8 +94,11 @@ local function closed(win)
   end
   local other = find()[other_role[role]]
   require('acp.client').defer(function()
-    if other and vim.api.nvim_win_is_valid(other) then
-      -- The last window of all stays: closing it is leaving Neovim.
+    if not other or not vim.api.nvim_win_is_valid(other) then
+      return
+    end
+    -- The pair may be complete again by now. The last window of all stays: closing it is leaving.
+    if not find(vim.api.nvim_win_get_tabpage(other))[role] then
       pcall(vim.api.nvim_win_close, other, false)
     end
   end)
@@ -245,6 +248,14 @@ local function leave_room(pair)
   vim.api.nvim_open_win(buf, true, { split = 'left', win = -1 })
 end
 
+---@param pair acp.Pair
+local function close(pair)
+  for _, win in pairs(pair) do
+    -- The last window of all stays.
+    pcall(vim.api.nvim_win_close, win, false)
+  end
+end
+
 --- Hides the chat of this tabpage; the session goes on, and what was typed stays.
 function M.hide()
   local pair = find()
@@ -257,23 +268,20 @@ function M.hide()
   if origin and vim.api.nvim_win_is_valid(origin) then
     vim.api.nvim_set_current_win(origin)
   end
-  for _, win in pairs(pair) do
-    pcall(vim.api.nvim_win_close, win, false)
-  end
+  close(pair)
 end
 
 --- Closes the windows of a session in every tabpage.
 ---@param session integer
 function M.close_session(session)
   for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
-    for _, win in pairs(find(tab)) do
-      local buf = vim.api.nvim_win_get_buf(win)
-      if require('acp.session').of_buffer(buf) == session then
-        if tab == vim.api.nvim_get_current_tabpage() then
-          M.hide()
-        else
-          pcall(vim.api.nvim_win_close, win, false)
-        end
+    local pair = find(tab)
+    local win = pair.transcript or pair.prompt
+    if win and vim.b[vim.api.nvim_win_get_buf(win)].acp_session == session then
+      if tab == vim.api.nvim_get_current_tabpage() then
+        M.hide()
+      else
+        close(pair)
       end
     end
   end
