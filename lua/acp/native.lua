@@ -120,15 +120,8 @@ function M.root()
   return vim.fn.fnamemodify(here.source:sub(2), ':p:h:h:h')
 end
 
---- File name of the library, the same on disk for every way of building it.
----@return string
-function M.file_name()
-  local os = vim.uv.os_uname().sysname
-  if os == 'Darwin' then
-    return 'acp_nvim.dylib'
-  end
-  return os:find('Windows') and 'acp_nvim.dll' or 'acp_nvim.so'
-end
+--- The library's name in lib/, on every system: loading goes by path, whatever its ending.
+M.file_name = 'acp_nvim.so'
 
 --- Where the library is, or is expected.
 ---@return string
@@ -137,10 +130,7 @@ function M.path()
   if given and given ~= '' then
     return vim.fn.fnamemodify(given, ':p')
   end
-  local folder = vim.fs.joinpath(M.root(), 'lib')
-  local path = vim.fs.joinpath(folder, M.file_name())
-  local plain = vim.fs.joinpath(folder, 'acp_nvim.so')
-  return not vim.uv.fs_stat(path) and vim.uv.fs_stat(plain) and plain or path
+  return vim.fs.joinpath(M.root(), 'lib', M.file_name)
 end
 
 --- The folder with the programs that belong to the library.

@@ -7,7 +7,7 @@ local M = {}
 ---@param root string
 ---@return string
 local function library_name(root)
-  return dofile(root .. '/lua/acp/native.lua').file_name()
+  return dofile(root .. '/lua/acp/native.lua').file_name
 end
 
 ---@return string?
@@ -35,9 +35,8 @@ local function note_artifact(line, library, files)
   if message.executable then
     files[vim.fs.basename(message.executable)] = message.executable
   end
-  local wanted = '%.' .. library:match('%.(%a+)$') .. '$'
   for _, path in ipairs(message.filenames or {}) do
-    if message.target.name == 'acp_nvim' and path:match(wanted) then
+    if message.target.name == 'acp_nvim' and (path:match('%.so$') or path:match('%.dylib$')) then
       files[library] = path
     end
   end
