@@ -22,4 +22,5 @@ mod death;
 mod faults;
 mod harness;
 mod harness_process;
+mod install;
 mod windows;
