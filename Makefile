@@ -18,7 +18,7 @@ build: ## Build the core and put it where Neovim loads it from (lib/)
 
 test: test-rust test-nvim ## Run all tests, in every supported Neovim
 
-test-rust: ## Run the tests that need no Neovim
+test-rust: build ## Run the tests that need no Neovim
 	cargo test --no-default-features --lib $(RUST_TESTS)
 
 test-nvim: build ## Run the tests inside Neovim
@@ -52,8 +52,8 @@ bench: build ## Measure
 agents: build ## Try the real agents that are installed here
 	scripts/agents.sh
 
-doc: ## Build the help tags
-	scripts/docs.sh tags
+doc: ## Bring the tables and the tags of the help up to date
+	scripts/docs.sh write
 
 clean: ## Remove what was built (what was fetched stays in .deps)
 	cargo clean

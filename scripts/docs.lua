@@ -1,12 +1,32 @@
--- Builds the help tags of a folder and, for `check`, follows every link in its texts.
--- Run by scripts/docs.sh: nvim -l docs.lua {tags|check} {folder}
+-- Looks after the help. Run by scripts/docs.sh, which says what the actions do:
+--     nvim -l docs.lua {write|check} {root of the project} {folder of the help}
 
-local action, folder = arg[1], arg[2]
+local action, root, folder = arg[1], arg[2], arg[3]
+local help = folder .. '/acp.txt'
+local width = 78
 
----@param message string
-local function fail(message)
-  io.stderr:write('docs: ', message, '\n')
-  os.exit(1)
+vim.opt.runtimepath:prepend(root)
+vim.cmd.source(root .. '/plugin/acp.lua')
+---@type table<string, fun(): string[]>
+local tables = dofile(root .. '/scripts/docs_tables.lua')
+
+--- Makes the tables anew: each is the paragraph below its tag, which begins with "acp-table-".
+---@param lines string[]
+---@return string[]
+local function with_tables(lines)
+  local result, skipping = {}, false
+  for _, line in ipairs(lines) do
+    skipping = skipping and line ~= ''
+    if not skipping then
+      table.insert(result, line)
+    end
+    local name = line:match('%*acp%-table%-(%w+)%*$')
+    if name then
+      vim.list_extend(result, tables[name]())
+      skipping = true
+    end
+  end
+  return result
 end
 
 ---@param path string
@@ -20,12 +40,11 @@ local function read_tags(path)
 end
 
 -- Examples between `>` and `<` show keys and code, where a bar is just a bar.
----@param path string
+---@param lines string[]
 ---@param visit fun(link: string, row: integer)
-local function each_link(path, visit)
-  local row, in_example = 0, false
-  for line in io.lines(path) do
-    row = row + 1
+local function each_link(lines, visit)
+  local in_example = false
+  for row, line in ipairs(lines) do
     if in_example and line:find('^%S') then
       in_example = false
     end
@@ -38,24 +57,64 @@ local function each_link(path, visit)
   end
 end
 
-local ok, err = pcall(vim.cmd.helptags, folder)
-if not ok then
-  fail(tostring(err))
+--- What must be in the help although no table names it: functions, events and the tables.
+---@return string[] tags
+local function wanted()
+  local tags = { ':Acp', ':AcpChat' }
+  for name in pairs(tables) do
+    table.insert(tags, 'acp-table-' .. name)
+  end
+  for name in pairs(require('acp')) do
+    table.insert(tags, ('acp.%s()'):format(name))
+  end
+  local events = table.concat(vim.fn.readfile(root .. '/lua/acp/events.lua'))
+  for name in events:gmatch("emit%('(%w+)'") do
+    table.insert(tags, name)
+  end
+  table.sort(tags)
+  return tags
 end
 
-if action == 'check' then
-  local own = read_tags(folder .. '/tags')
-  local neovim = read_tags(vim.env.VIMRUNTIME .. '/doc/tags')
-  local broken = {}
-  for _, path in ipairs(vim.fn.glob(folder .. '/*.txt', true, true)) do
-    each_link(path, function(link, row)
-      if not own[link] and not neovim[link] then
-        local where = ('doc/%s:%d'):format(vim.fs.basename(path), row)
-        table.insert(broken, ('%s: no help for |%s|'):format(where, link))
-      end
-    end)
+---@param lines string[]
+---@return string[] problems
+local function check(lines)
+  local problems = {}
+  local function report(row, problem)
+    table.insert(problems, ('doc/acp.txt:%d: %s'):format(row, problem))
   end
-  if #broken > 0 then
-    fail(table.concat(broken, '\ndocs: '))
+  local own, neovim = read_tags(folder .. '/tags'), read_tags(vim.env.VIMRUNTIME .. '/doc/tags')
+  each_link(lines, function(link, row)
+    if not own[link] and not neovim[link] then
+      report(row, ('no help for |%s|'):format(link))
+    end
+  end)
+  for _, tag in ipairs(wanted()) do
+    if not own[tag] then
+      report(#lines, ('the tag *%s* is missing'):format(tag))
+    end
   end
+  for row, line in ipairs(lines) do
+    if vim.fn.strdisplaywidth(line) > width then
+      report(row, ('longer than %d columns'):format(width))
+    end
+  end
+  for row, line in ipairs(with_tables(lines)) do
+    if line ~= lines[row] then
+      report(row, 'a table is out of date: run `make doc`')
+      break
+    end
+  end
+  return problems
+end
+
+local lines = vim.fn.readfile(help)
+if action == 'write' then
+  lines = with_tables(lines)
+  vim.fn.writefile(lines, help)
+end
+local ok, err = pcall(vim.cmd.helptags, folder)
+local problems = ok and check(lines) or { tostring(err) }
+if #problems > 0 then
+  io.stderr:write(table.concat(problems, '\n'), '\n')
+  os.exit(1)
 end
