@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Measures the plugin in the newest Neovim against a chat in pure Lua and prints a table.
+# Needs what `make build` left in lib/.
+#
+#   scripts/bench.sh [--quick] [--cases a,b] [--reps N]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+nvims=$(scripts/nvim.sh all)
+export ACP_TEST_NVIMS=${nvims//$'\n'/:}
+exec cargo bench --quiet --no-default-features --bench chat -- "$@"

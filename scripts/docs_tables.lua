@@ -1,0 +1,127 @@
+--- The tables of the help, made from the Lua code they describe. They name what they list as links
+--- to the text written by hand, so that a missing text is a broken link.
+
+--- How wide a cell is on the screen, where the marks around links, tags and code are hidden.
+---@param cell string
+---@return integer
+local function width(cell)
+  return cell:find('^[|*`].*[|*`]$') and #cell - 2 or #cell
+end
+
+--- Lays rows out in columns; the first row is the heading.
+---@param rows string[][]
+---@return string[]
+local function columns(rows)
+  local widths = {} ---@type table<integer, integer>
+  for _, row in ipairs(rows) do
+    for column, cell in ipairs(row) do
+      widths[column] = math.max(widths[column] or 0, width(cell))
+    end
+  end
+  local lines = {}
+  for number, row in ipairs(rows) do
+    local line = '  '
+    for column, cell in ipairs(row) do
+      line = line .. '  ' .. cell .. (' '):rep((widths[column] or 0) - width(cell))
+    end
+    line = line:gsub('%s+$', '')
+    table.insert(lines, number == 1 and line .. ' ~' or line)
+  end
+  return lines
+end
+
+---@param map table<string, any>
+---@return string[]
+local function sorted_keys(map)
+  local keys = vim.tbl_keys(map)
+  table.sort(keys)
+  return keys
+end
+
+---@param rows string[][]
+---@param defaults table<string, any>
+---@param prefix string
+local function add_options(rows, defaults, prefix)
+  for _, name in ipairs(sorted_keys(defaults)) do
+    local value = defaults[name]
+    local link = ('|acp-config-%s%s|'):format(prefix, name)
+    if name == 'keys' then
+      table.insert(rows, { link, 'see |acp-table-keys|' })
+    elseif type(value) == 'table' and next(value) then
+      add_options(rows, value, prefix .. name .. '.')
+    else
+      table.insert(rows, { link, ('`%s`'):format(vim.inspect(value)) })
+    end
+  end
+end
+
+---@param keys string|string[]|false|nil
+---@return string
+local function shown_keys(keys)
+  return table.concat(type(keys) == 'table' and keys or { keys or nil }, ' ')
+end
+
+---@type table<string, fun(): string[]> by the end of the tag above the table
+local M = {}
+
+function M.config()
+  local rows = { { 'Option', 'Default' } }
+  add_options(rows, require('acp.config').defaults, '')
+  return columns(rows)
+end
+
+function M.commands()
+  local rows = { { 'Command', 'What it does' } }
+  local subcommands = require('acp.commands').subcommands
+  for _, name in ipairs(sorted_keys(subcommands)) do
+    table.insert(rows, { ('|:Acp-%s|'):format(name), subcommands[name].desc })
+  end
+  return columns(rows)
+end
+
+function M.keys()
+  local rows = { { 'Action', 'Normal mode', 'Insert mode', 'Where', 'What it does' } }
+  local keys, actions = require('acp.config').defaults.keys, require('acp.ui.keymaps').actions
+  for _, name in ipairs(sorted_keys(keys)) do
+    local modes, roles = keys[name] or {}, actions[name].roles or {}
+    local normal, insert = shown_keys(modes.n), shown_keys(modes.i)
+    local where = #roles > 1 and 'both' or roles[1] or ''
+    table.insert(rows, { name, normal, insert, where, actions[name].desc })
+  end
+  return columns(rows)
+end
+
+function M.plug()
+  local rows = { { 'Map', 'What it does' } }
+  local actions = require('acp.ui.keymaps').actions
+  for _, name in ipairs(sorted_keys(actions)) do
+    local lhs = ('<Plug>(acp-%s)'):format(name)
+    if vim.fn.maparg(lhs, 'n') ~= '' then
+      table.insert(rows, { ('*%s*'):format(lhs), actions[name].desc })
+    end
+  end
+  return columns(rows)
+end
+
+function M.highlights()
+  local rows = { { 'Group', 'Linked to' } }
+  local links = require('acp.ui.highlights').links
+  for _, group in ipairs(sorted_keys(links)) do
+    table.insert(rows, { ('*hl-%s*'):format(group), links[group] })
+  end
+  return columns(rows)
+end
+
+function M.agents()
+  local rows = { { 'Name', 'Command, how to install it, where to read more' } }
+  local known = require('acp.agents.known')
+  for _, name in ipairs(known.preference) do
+    local agent = known.agents[name]
+    table.insert(rows, { name, ('`%s`'):format(table.concat(agent.command or {}, ' ')) })
+    table.insert(rows, { '', agent.install or '' })
+    table.insert(rows, { '', agent.home or '' })
+  end
+  return columns(rows)
+end
+
+return M
