@@ -1,0 +1,148 @@
+--- The reference: the least a chat in pure Lua can do. It decodes where the bytes arrive and adds
+--- all that has come to a plain buffer once in 8 ms. No highlighting, no states, no second thread.
+
+---@type bench.Driver
+local M = {}
+
+local frame_ms = 8
+
+---@type string[]
+local agent
+---@type integer, integer
+local buf, win
+---@type uv.uv_pipe_t
+local stdin
+---@type string the agent's name for the session
+local session
+
+---@type table<integer, fun(result: table)> what to do with the answer, by request
+local waiting = {}
+local last_request = 0
+
+---@type string[] text that is not in the buffer yet
+local unshown = {}
+local timer = assert(vim.uv.new_timer())
+
+---@param method string
+---@param params table
+---@param answered fun(result: table)
+local function request(method, params, answered)
+  last_request = last_request + 1
+  waiting[last_request] = answered
+  local message = { jsonrpc = '2.0', id = last_request, method = method, params = params }
+  stdin:write(vim.json.encode(message) .. '\n')
+end
+
+local function show()
+  if #unshown == 0 then
+    return
+  end
+  local lines = vim.split(table.concat(unshown), '\n', { plain = true })
+  unshown = {}
+  local before = vim.api.nvim_buf_line_count(buf)
+  local following = vim.api.nvim_win_get_cursor(win)[1] == before
+  vim.api.nvim_buf_set_text(buf, before - 1, -1, before - 1, -1, lines)
+  if following then
+    vim.api.nvim_win_set_cursor(win, { before + #lines - 1, 0 })
+  end
+end
+
+local show_soon = vim.schedule_wrap(show)
+
+---@param text string
+local function add(text)
+  if #unshown == 0 then
+    timer:start(frame_ms, 0, show_soon)
+  end
+  table.insert(unshown, text)
+end
+
+---@param line string
+local function on_message(line)
+  local message = vim.json.decode(line)
+  if message.method == 'session/update' then
+    local update = message.params.update
+    if update.sessionUpdate == 'agent_message_chunk' then
+      add(update.content.text)
+    end
+  elseif waiting[message.id] then
+    local answered = waiting[message.id]
+    waiting[message.id] = nil
+    vim.schedule(function()
+      answered(message.result)
+    end)
+  end
+end
+
+---@return fun(bytes: string) each call takes what came, however it was cut
+local function line_reader()
+  local rest = ''
+  return function(bytes)
+    local from = 1
+    while true do
+      local newline = bytes:find('\n', from, true)
+      if not newline then
+        break
+      end
+      on_message(rest .. bytes:sub(from, newline - 1))
+      rest, from = '', newline + 1
+    end
+    rest = rest .. bytes:sub(from)
+  end
+end
+
+local function spawn()
+  stdin = assert(vim.uv.new_pipe())
+  local stdout = assert(vim.uv.new_pipe())
+  local options = { args = vim.list_slice(agent, 2), stdio = { stdin, stdout } }
+  local handle
+  handle = vim.uv.spawn(agent[1], options, function()
+    handle:close()
+  end)
+  assert(handle, agent[1])
+  local take = line_reader()
+  stdout:read_start(function(_, bytes)
+    if bytes then
+      take(bytes)
+    end
+  end)
+end
+
+function M.setup(command)
+  agent = command
+end
+
+function M.open(ready)
+  buf = vim.api.nvim_create_buf(false, true)
+  -- As wide as the plugin's chat, so that the same text wraps alike.
+  local width = math.floor(vim.o.columns * 0.4)
+  win = vim.api.nvim_open_win(buf, true, { split = 'right', win = -1, width = width })
+  spawn()
+  local about = { protocolVersion = 1, clientCapabilities = vim.empty_dict() }
+  request('initialize', about, function()
+    local params = { cwd = vim.fn.getcwd(), mcpServers = {} }
+    request('session/new', params, function(result)
+      session = result.sessionId
+      ready()
+    end)
+  end)
+end
+
+function M.prompt(text, done)
+  add(('\n\n# You\n\n%s\n\n# Agent\n\n'):format(text))
+  local params = { sessionId = session, prompt = { { type = 'text', text = text } } }
+  request('session/prompt', params, function()
+    show()
+    done()
+  end)
+end
+
+function M.text()
+  return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+end
+
+function M.buf()
+  return buf
+end
+
+return M
