@@ -1,9 +1,9 @@
 # Every task of the project. What a task needs is fetched into .deps the first time.
 
-# All but tests/nvim, which needs what `make build` left.
+# All but tests/nvim and tests/agents, which need what `make build` left, and more.
 RUST_TESTS := $(patsubst tests/%.rs,--test %,$(wildcard tests/*.rs)) \
 	$(patsubst tests/%/main.rs,--test %,\
-	$(filter-out tests/nvim/main.rs,$(wildcard tests/*/main.rs)))
+	$(filter-out tests/nvim/main.rs tests/agents/main.rs,$(wildcard tests/*/main.rs)))
 CLIPPY := cargo clippy --quiet
 
 .DEFAULT_GOAL := help
@@ -49,7 +49,7 @@ chat: build ## Try it: a chat with the built-in tutor on a scratch project
 bench: build ## Measure
 	scripts/bench.sh
 
-agents: build ## Try the real agents that are installed here
+agents: build ## Fetch real agents and test with them, offline, on a scripted model
 	scripts/agents.sh
 
 doc: ## Bring the tables and the tags of the help up to date

@@ -18,7 +18,10 @@ fn with_library(target: &Target, path: &str) -> Nvim {
 /// Opens the chat and gives the error; everything must be told in one message that names the fix.
 fn refusal(nvim: &mut Nvim) -> Value {
     nvim.allow_errors();
-    let err = nvim.lua("local _, err = require('acp').open({ agent = 'tutor', focus = false }) return err", json!([]));
+    let err = nvim.lua(
+        "local _, err = require('acp').open({ agent = 'tutor', focus = false }) return err",
+        json!([]),
+    );
     assert!(err["hint"].as_str().unwrap().contains(":Acp build"), "{err}");
     nvim.resize(200, 30);
     nvim.input(":AcpChat tutor<CR>");
