@@ -1,11 +1,11 @@
 --- The plugin, by its public API only.
 
----@type bench.Driver
 local M = {}
 
 ---@type integer
 local session
 
+---@param command string[]
 function M.setup(command)
   -- The harness has made the plugin believe that it was loaded: here it really is.
   vim.g.loaded_acp = nil
@@ -13,6 +13,7 @@ function M.setup(command)
   require('acp').setup({ agents = { bench = { command = command } } })
 end
 
+---@param ready fun()
 function M.open(ready)
   require('acp').open({
     agent = 'bench',
@@ -25,6 +26,8 @@ function M.open(ready)
   })
 end
 
+---@param text string
+---@param done fun()
 function M.prompt(text, done)
   require('acp').prompt(text, {
     session = session,
@@ -35,12 +38,14 @@ function M.prompt(text, done)
   })
 end
 
+---@return string
 function M.text()
-  return assert(require('acp').transcript(session))
+  return (assert(require('acp').transcript(session)))
 end
 
+---@return integer
 function M.buf()
-  return assert(require('acp').buffer(session))
+  return (assert(require('acp').buffer(session)))
 end
 
 return M

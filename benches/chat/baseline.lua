@@ -1,7 +1,6 @@
 --- The reference: the least a chat in pure Lua can do. It decodes where the bytes arrive and adds
 --- all that has come to a plain buffer once in 8 ms. No highlighting, no states, no second thread.
 
----@type bench.Driver
 local M = {}
 
 local frame_ms = 8
@@ -95,11 +94,14 @@ local function spawn()
   stdin = assert(vim.uv.new_pipe())
   local stdout = assert(vim.uv.new_pipe())
   local options = { args = vim.list_slice(agent, 2), stdio = { stdin, stdout } }
-  local handle
-  handle = vim.uv.spawn(agent[1], options, function()
-    handle:close()
+  ---@type uv.uv_process_t?
+  local process
+  process = vim.uv.spawn(assert(agent[1]), options, function()
+    if process then
+      process:close()
+    end
   end)
-  assert(handle, agent[1])
+  assert(process, 'the agent does not start')
   local take = line_reader()
   stdout:read_start(function(_, bytes)
     if bytes then
@@ -108,10 +110,12 @@ local function spawn()
   end)
 end
 
+---@param command string[]
 function M.setup(command)
   agent = command
 end
 
+---@param ready fun()
 function M.open(ready)
   buf = vim.api.nvim_create_buf(false, true)
   -- As wide as the plugin's chat, so that the same text wraps alike.
@@ -128,6 +132,8 @@ function M.open(ready)
   end)
 end
 
+---@param text string
+---@param done fun()
 function M.prompt(text, done)
   add(('\n\n# You\n\n%s\n\n# Agent\n\n'):format(text))
   local params = { sessionId = session, prompt = { { type = 'text', text = text } } }
@@ -137,10 +143,12 @@ function M.prompt(text, done)
   end)
 end
 
+---@return string
 function M.text()
   return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
 end
 
+---@return integer
 function M.buf()
   return buf
 end

@@ -24,7 +24,7 @@ pub(crate) struct Figure {
 pub(crate) fn all(quick: bool) -> Vec<Case> {
     let paced = |chunks: u32| if quick { chunks / 5 * 2 } else { chunks };
     let hundred = Load::Paced { chunks: paced(500), pause_ms: 9 };
-    let five_hundred = Load::Paced { chunks: paced(2500) / 100 * 100, pause_ms: 1 };
+    let five_hundred = Load::Paced { chunks: paced(2500), pause_ms: 1 };
     let stream = |name, chunks, reps| case(name, vec![Load::Flood(chunks)], reps, streaming());
     let mut cases = vec![
         case("start", vec![], 7, starting()),

@@ -135,12 +135,17 @@ local function stop_watch()
   local now = self.ticked
   table.sort(self.late)
   local late = self.late
+  ---@param share number
+  ---@return number
+  local function quantile(share)
+    return (late[math.ceil(#late * share)] or 0) / 1e6
+  end
   return {
     wall_ms = (now.time - self.began.time) / 1e6,
     wall_net_ms = net(self.began, now) / 1e6,
     cpu_ms = cpu_ms() - self.cpu,
-    stall_ms = late[#late] / 1e6,
-    stall_p99_ms = late[math.ceil(#late * 0.99)] / 1e6,
+    stall_ms = quantile(1),
+    stall_p99_ms = quantile(0.99),
     no_frame_ms = math.max(self.no_frame, net(self.framed, now)) / 1e6,
     frames = self.frames,
     peak_rss_kb = peak_rss_kb(),
@@ -194,100 +199,106 @@ local function has_marker(buf, marker)
   return vim.api.nvim_buf_get_lines(buf, -2, -1, false)[1] == marker
 end
 
----@param spec bench.Spec
-function M.run(spec)
-  local result = { turns = {} }
-  ---@type bench.Driver
-  local driver = dofile(spec.driver)
-  local limit = assert(vim.uv.new_timer())
-  local finished = false
+-- One Neovim, one run: what follows is about the one that is under way.
+---@type bench.Spec
+local spec
+---@type bench.Driver
+local driver
+local result = { turns = {} }
+local finished = false
+local limit = assert(vim.uv.new_timer())
 
-  ---@param failure? string
-  local function finish(failure)
-    if finished then
-      return
-    end
-    finished = true
-    limit:close()
-    result.failure = failure
-    local file = assert(io.open(spec.result .. '.new', 'wb'))
-    file:write(vim.json.encode(result))
-    file:close()
-    -- Whoever waits for the file must not see half of it.
-    assert(os.rename(spec.result .. '.new', spec.result))
+---@param failure? string
+local function finish(failure)
+  if finished then
+    return
   end
+  finished = true
+  limit:close()
+  result.failure = failure
+  local file = assert(io.open(spec.result .. '.new', 'wb'))
+  file:write(vim.json.encode(result))
+  file:close()
+  -- Whoever waits for the file must not see half of it.
+  assert(os.rename(spec.result .. '.new', spec.result))
+end
 
-  ---@param work fun()
-  ---@return fun()
-  local function guarded(work)
-    return function()
-      if not finished then
-        local ok, failure = xpcall(work, debug.traceback)
-        if not ok then
-          finish(tostring(failure))
-        end
+---@param work fun()
+---@return fun()
+local function guarded(work)
+  return function()
+    if not finished then
+      local ok, failure = xpcall(work, debug.traceback)
+      if not ok then
+        finish(tostring(failure))
       end
     end
   end
+end
 
-  ---@param work fun()
-  ---@param delay_ms integer
-  local function later(work, delay_ms)
-    vim.defer_fn(guarded(work), delay_ms)
-  end
+---@param work fun()
+---@param delay_ms integer
+local function later(work, delay_ms)
+  vim.defer_fn(guarded(work), delay_ms)
+end
 
-  ---@param what string
-  ---@param limit_ms integer
-  local function allow(what, limit_ms)
-    limit:start(limit_ms, 0, function()
-      vim.schedule(function()
-        finish(('%s was not over after %d ms'):format(what, limit_ms))
-      end)
+---@param what string
+---@param limit_ms integer
+local function allow(what, limit_ms)
+  limit:start(limit_ms, 0, function()
+    vim.schedule(function()
+      finish(('%s was not over after %d ms'):format(what, limit_ms))
     end)
-  end
+  end)
+end
 
-  ---@param number integer
-  local function play(number)
-    local turn = spec.turns[number]
-    if not turn then
-      if number > 1 then
-        check(driver, spec.turns)
-      end
-      return finish()
+---@param number integer
+local function play(number)
+  local turn = spec.turns[number]
+  if not turn then
+    if number > 1 then
+      check(driver, spec.turns)
     end
-    local buf = driver.buf()
-    local function await_marker()
-      if not has_marker(buf, turn.marker) then
-        return later(await_marker, 1)
-      end
-      vim.cmd.redraw()
-      table.insert(result.turns, stop_watch())
-      later(function()
-        play(number + 1)
-      end, pause_ms)
+    return finish()
+  end
+  local buf = driver.buf()
+  local function await_marker()
+    if not has_marker(buf, turn.marker) then
+      return later(await_marker, 1)
     end
-    allow('turn ' .. number, spec.limit_ms)
-    collectgarbage()
-    start_watch()
-    driver.prompt(turn.prompt, vim.schedule_wrap(guarded(await_marker)))
+    vim.cmd.redraw()
+    table.insert(result.turns, stop_watch())
+    later(function()
+      play(number + 1)
+    end, pause_ms)
   end
+  allow('turn ' .. number, spec.limit_ms)
+  collectgarbage()
+  start_watch()
+  driver.prompt(turn.prompt, vim.schedule_wrap(guarded(await_marker)))
+end
 
-  local function open()
-    local began = read_clock()
-    driver.setup(spec.command)
-    local loaded = read_clock()
-    result.load_ms = net(began, loaded) / 1e6
-    allow('opening', open_limit_ms)
-    driver.open(vim.schedule_wrap(guarded(function()
-      vim.cmd.redraw()
-      result.open_ms = net(loaded, read_clock()) / 1e6
-      later(function()
-        play(1)
-      end, settle_ms)
-    end)))
-    result.blocking_ms = net(loaded, read_clock()) / 1e6
-  end
+local function open()
+  local began = read_clock()
+  driver.setup(spec.command)
+  local loaded = read_clock()
+  result.load_ms = net(began, loaded) / 1e6
+  allow('opening', open_limit_ms)
+  driver.open(vim.schedule_wrap(guarded(function()
+    vim.cmd.redraw()
+    result.open_ms = net(loaded, read_clock()) / 1e6
+    later(function()
+      play(1)
+    end, settle_ms)
+  end)))
+  result.blocking_ms = net(loaded, read_clock()) / 1e6
+end
 
+--- Starts the run; the file named in it appears when it is over.
+---@param wanted bench.Spec
+function M.run(wanted)
+  spec = wanted
+  driver = dofile(spec.driver)
   later(open, pause_ms)
 end
 
