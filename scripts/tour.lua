@@ -34,7 +34,7 @@ local function say(text, cancel_at)
     acp.prompt(text, { session = session.id, on_done = done })
     if cancel_at then
       vim.wait(10000, function()
-        return acp.transcript(session.id):find(cancel_at, 1, true) ~= nil
+        return (acp.transcript(session.id) or ''):find(cancel_at, 1, true) ~= nil
       end, 5)
       acp.cancel(session.id)
     end
@@ -45,5 +45,5 @@ say('hello')
 say('count', '3 ')
 say('more')
 
-io.stdout:write(acp.transcript(session.id))
+io.stdout:write(acp.transcript(session.id) or '')
 vim.cmd('qa!')

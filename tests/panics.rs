@@ -2,8 +2,6 @@
 //!
 //! A test of its own program, because the hook and the log belong to the whole process.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::time::Duration;
 
 use acp_nvim::runtime::bell::Bell;

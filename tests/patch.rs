@@ -2,11 +2,13 @@
 
 #![expect(clippy::indexing_slicing, reason = "a test stops at the first surprise")]
 
-use std::collections::VecDeque;
-
+use acp_nvim::session::agent::{How, Launch};
+use acp_nvim::session::entry::{Entry, Note, Role, StopReason};
+use acp_nvim::session::event::Origin;
 use acp_nvim::session::failure::{Exit, Failure};
-use acp_nvim::session::ids::{ConnectionId, SessionId};
-use acp_nvim::session::state::{Entry, How, Launch, Link, Note, Role, Session, StopReason, Turn};
+use acp_nvim::session::ids::SessionId;
+use acp_nvim::session::state::Session;
+use acp_nvim::session::tool_call::{ToolCall, ToolStatus};
 use acp_nvim::view::model::{Patch, Place, Span};
 use acp_nvim::view::painted::Painted;
 use acp_nvim::view::screen::Screen;
@@ -23,6 +25,10 @@ enum Step {
     },
     Fail(usize),
     Note,
+    /// A tool call begins.
+    Tool(String),
+    /// The first tool call gets another title.
+    Rename(String),
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -40,29 +46,38 @@ fn step() -> impl Strategy<Value = Step> {
         (any::<bool>(), text()).prop_map(|(last, text)| Step::Grow { last, text }),
         (0usize..20).prop_map(Step::Fail),
         Just(Step::Note),
+        text().prop_map(Step::Tool),
+        text().prop_map(Step::Rename),
     ]
 }
 
 fn session() -> Session {
-    let how = How::Program(vec!["agent".into()]);
     let launch = Launch {
         agent: "agent".into(),
-        how,
+        how: How::Program(vec!["agent".into()]),
         env: vec![],
         cwd: "/".into(),
+        directories: vec![],
+        mcp_servers: vec![],
         install: None,
         patience: std::time::Duration::ZERO,
     };
-    Session {
-        id: SessionId(1),
-        launch,
-        link: Link::Connecting(ConnectionId(1)),
-        turn: Turn::Idle,
-        queue: VecDeque::new(),
-        entries: vec![],
-        title: None,
-        turns: 0,
-    }
+    Session::new(SessionId(1), launch, Origin::New)
+}
+
+fn tool_call(title: &str) -> Entry {
+    Entry::ToolCall(Box::new(ToolCall {
+        id: "1".into(),
+        title: title.into(),
+        name: None,
+        kind: Default::default(),
+        status: ToolStatus::Pending,
+        content: vec![],
+        locations: vec![],
+        raw_input: None,
+        raw_output: None,
+        parent: None,
+    }))
 }
 
 /// Changes the chat; the entry that changed.
@@ -77,6 +92,12 @@ fn change(session: &mut Session, step: &Step) -> Option<usize> {
             session.entries.push(Entry::Failure(failure));
         }
         Step::Note => session.entries.push(Entry::Note(Note::Stopped(StopReason::Cancelled))),
+        Step::Tool(title) => session.entries.push(tool_call(title)),
+        Step::Rename(title) => {
+            let index = session.entries.iter().position(|it| matches!(it, Entry::ToolCall(_)));
+            session.entries[index?] = tool_call(title);
+            return index;
+        }
         Step::Grow { last, text: more } => {
             let is_message = |entry: &Entry| matches!(entry, Entry::Message { .. });
             let index = match last {

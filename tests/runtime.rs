@@ -9,11 +9,14 @@ use std::time::{Duration, Instant};
 use acp_nvim::runtime::bell::Bell;
 use acp_nvim::runtime::handle::{Action, Handle, Options};
 use acp_nvim::runtime::outbox::Item;
+use acp_nvim::session::agent::{How, Launch};
+use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::Tell;
-use acp_nvim::session::event::Wish;
+use acp_nvim::session::entry::StopReason;
+use acp_nvim::session::event::{Origin, Wish};
 use acp_nvim::session::failure::{Exit, Failure};
 use acp_nvim::session::ids::SessionId;
-use acp_nvim::session::state::{Content, How, Launch, StopReason};
+
 use serde_json::{Value, json};
 
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -45,11 +48,17 @@ impl Core {
             how: How::Program(vec![tutor, path.to_string_lossy().into_owned()]),
             env: vec![],
             cwd: self.folder.path().to_string_lossy().into_owned(),
+            directories: vec![],
+            mcp_servers: vec![],
             install: None,
             patience: Duration::from_secs(30),
         };
         let session = self.handle.new_session();
-        assert!(self.handle.send(Action::Wish(Wish::Open { session, launch })));
+        assert!(self.handle.send(Action::Wish(Wish::Open {
+            session,
+            launch,
+            origin: Origin::New
+        })));
         session
     }
 

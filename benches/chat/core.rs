@@ -3,11 +3,14 @@
 use std::fs;
 
 use acp_nvim::protocol::peer::Peer;
+use acp_nvim::session::agent::{How, Launch};
+use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::Effect;
-use acp_nvim::session::event::{Event, Happened, Wish};
+use acp_nvim::session::entry::Entry;
+use acp_nvim::session::event::{Event, Happened, Origin, Wish};
 use acp_nvim::session::ids::{ConnectionId, SessionId};
 use acp_nvim::session::outcome::Outcome;
-use acp_nvim::session::state::{Content, Entry, How, Launch, State};
+use acp_nvim::session::state::State;
 use serde_json::{Value, json};
 
 use crate::load::section_lines;
@@ -72,10 +75,12 @@ impl Core {
             how: How::Program(vec!["bench".into()]),
             env: Vec::new(),
             cwd: "/".into(),
+            directories: vec![],
+            mcp_servers: vec![],
             install: None,
             patience: std::time::Duration::ZERO,
         };
-        core.apply(Event::User(Wish::Open { session: SESSION, launch }));
+        core.apply(Event::User(Wish::Open { session: SESSION, launch, origin: Origin::New }));
         core.apply(Event::Agent { connection: CONNECTION, happened: Happened::Started });
         core.answer(json!({ "protocolVersion": 1 }));
         core.answer(json!({ "sessionId": "remote" }));

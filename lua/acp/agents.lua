@@ -13,6 +13,8 @@ local M = {}
 ---@field install? string
 ---@field home? string web page
 ---@field pace? number
+---@field mcp_servers? acp.McpServers|false
+---@field directories? string[]
 
 --- An agent by name, the user's settings laid over what is known; nil when there is none.
 ---@param name string
@@ -28,6 +30,9 @@ function M.get(name)
   local agent = vim.tbl_extend('force', {}, base, user)
   if user.command or user.url then
     agent.embedded = nil
+  end
+  if user.url then
+    agent.command = nil
   end
   agent.name = name
   agent.env = vim.tbl_extend('force', base.env or {}, user.env or {})
@@ -54,12 +59,15 @@ function M.names()
   return vim.list_extend(names, rest)
 end
 
---- Where the agent's program is, nil when it is not installed; the embedded one always is.
+--- Where the agent is: its program, or the address it listens on. Nil when it is not installed;
+--- the embedded one always is.
 ---@param agent acp.Agent
 ---@return string?
 function M.find(agent)
   if agent.embedded then
     return 'embedded'
+  elseif agent.url then
+    return agent.url
   end
   local program = agent.command and agent.command[1]
   local path = program and vim.fn.exepath(program) or ''
@@ -97,15 +105,14 @@ function M.resolve(name)
         hint = 'Known are ' .. table.concat(M.names(), ', '),
       }
   end
-  if agent.embedded then
+  if agent.embedded or agent.url then
     return agent
   end
   if not agent.command then
     return nil,
       {
         code = 'config',
-        message = agent.url and ('agent "%s": url is not supported yet'):format(name)
-          or ('agent "%s" has no command'):format(name),
+        message = ('agent "%s" has no command and no url'):format(name),
         hint = ('Set agents.%s.command in setup'):format(name),
       }
   end

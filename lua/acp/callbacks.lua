@@ -7,11 +7,14 @@ local M = {}
 ---@alias acp.OnReady fun(err: acp.Err?, session: acp.SessionInfo?)
 ---@alias acp.OnDone fun(err: acp.Err?, result: { stop_reason: string }?)
 ---@alias acp.OnProbed fun(effect: acp.Probed)
+---@alias acp.OnAsked fun(err: acp.Err?, sessions: acp.Kept[]?)
 
 ---@type table<integer, acp.OnReady[]> by session
 local ready = {}
 ---@type table<integer, { session: integer, fn: acp.OnDone }> by tag
 local done = {}
+---@type table<integer, { session: integer, fn: acp.OnAsked }> by tag
+local asked = {}
 ---@type table<integer, acp.OnProbed> by tag
 local probed = {}
 local last_tag = 0
@@ -38,10 +41,18 @@ function M.on_done(tag, session, fn)
   done[tag] = { session = session, fn = fn }
 end
 
---- Forgets a callback whose prompt was never accepted.
+--- Waits for what comes of asking the agent for something.
+---@param tag integer
+---@param session integer
+---@param fn acp.OnAsked
+function M.on_asked(tag, session, fn)
+  asked[tag] = { session = session, fn = fn }
+end
+
+--- Forgets a callback whose prompt or request was never accepted.
 ---@param tag integer
 function M.forget(tag)
-  done[tag] = nil
+  done[tag], asked[tag] = nil, nil
 end
 
 ---@param tag integer
@@ -74,20 +85,41 @@ local function call_done(tag, err, result)
   end
 end
 
+---@param tag integer
+---@param err acp.Err?
+---@param sessions acp.Kept[]?
+local function call_asked(tag, err, sessions)
+  local waiting = asked[tag]
+  if waiting then
+    asked[tag] = nil
+    client.guard('a callback', waiting.fn, err, sessions)
+  end
+end
+
+---@param waiting table<integer, { session: integer }>
+---@param session integer
+---@return integer[] tags in order
+local function tags_of(waiting, session)
+  local tags = {}
+  for tag, entry in pairs(waiting) do
+    if entry.session == session then
+      table.insert(tags, tag)
+    end
+  end
+  table.sort(tags)
+  return tags
+end
+
 --- The session will not answer any more: everybody who waits for it is told.
 ---@param session integer
 ---@param err acp.Err
 local function give_up(session, err)
   call_ready(session, err)
-  local tags = {}
-  for tag, waiting in pairs(done) do
-    if waiting.session == session then
-      table.insert(tags, tag)
-    end
-  end
-  table.sort(tags)
-  for _, tag in ipairs(tags) do
+  for _, tag in ipairs(tags_of(done, session)) do
     call_done(tag, err)
+  end
+  for _, tag in ipairs(tags_of(asked, session)) do
+    call_asked(tag, err)
   end
 end
 
@@ -119,6 +151,10 @@ function M.attach()
   ---@param effect acp.SessionEffect
   client.subscribe('closed', function(effect)
     give_up(effect.session, { code = 'session_closed', message = 'the session was closed' })
+  end)
+  ---@param effect acp.AskDone
+  client.subscribe('ask_done', function(effect)
+    call_asked(effect.tag, effect.err, effect.sessions)
   end)
   ---@param effect acp.Probed
   client.subscribe('probed', function(effect)

@@ -6,6 +6,19 @@ local M = {}
 --- How long one drain may keep the main loop, in nanoseconds.
 local budget = 4e6
 
+--- Modules that handle effects. For one effect they are called in this order.
+local listeners = {
+  'files',
+  'ui.winbar',
+  'ui.prompt',
+  'failures',
+  'callbacks',
+  'events',
+  'permission',
+  'elicitation',
+  'login',
+}
+
 ---@type acp.Native?
 local native
 local closing = false
@@ -111,7 +124,7 @@ local function begin(lib)
     desc = 'acp: end the agents',
     callback = leave,
   })
-  for _, listener in ipairs({ 'ui.winbar', 'ui.prompt', 'failures', 'callbacks', 'events' }) do
+  for _, listener in ipairs(listeners) do
     require('acp.' .. listener).attach()
   end
   return native

@@ -1,13 +1,14 @@
 --- `:AcpChat` and the subcommands of `:Acp`.
 
+local here = require('acp.commands.here')
 local notify = require('acp.notify')
 
 local M = {}
 
 ---@class (exact) acp.Subcommand
 ---@field desc string
----@field impl fun(argument: string?)
----@field complete? fun(): string[]
+---@field impl fun(args: string[])
+---@field complete? fun(args: string[]): string[] of what comes after these
 
 ---@param candidates string[]
 ---@param lead string
@@ -30,13 +31,6 @@ local function agent_names()
   return require('acp.agents').names()
 end
 
----@return string[]
-local function session_ids()
-  return vim.tbl_map(function(info)
-    return tostring(info.id)
-  end, require('acp.session').list())
-end
-
 --- A subcommand that sends one action for a session.
 ---@param action string
 ---@param desc string
@@ -44,9 +38,9 @@ end
 local function for_session(action, desc)
   return {
     desc = desc,
-    complete = session_ids,
-    impl = function(argument)
-      M.act(action, argument)
+    complete = here.ids,
+    impl = function(args)
+      M.act(action, args[1])
     end,
   }
 end
@@ -80,14 +74,20 @@ M.subcommands = {
   new = {
     desc = 'start a new session',
     complete = agent_names,
-    impl = function(argument)
-      chat({ agent = argument, new = true })
+    impl = function(args)
+      chat({ agent = args[1], new = true })
     end,
   },
   tutor = {
     desc = 'start the guided tour',
     impl = function()
       chat({ agent = 'tutor' })
+    end,
+  },
+  steer = {
+    desc = 'say something into the running turn; without words, what is in the prompt',
+    impl = function(args)
+      M.steer(table.concat(args, ' '))
     end,
   },
   close = for_session('close', 'end a session and its agent'),
@@ -121,6 +121,12 @@ M.subcommands = {
   },
 }
 
+for _, group in ipairs({ 'access', 'kept', 'settings' }) do
+  for name, subcommand in pairs(require('acp.commands.' .. group)) do
+    M.subcommands[name] = subcommand
+  end
+end
+
 ---@return string[]
 local function names()
   local sorted = vim.tbl_keys(M.subcommands)
@@ -132,24 +138,33 @@ end
 ---@param action string
 ---@param argument? string|integer
 function M.act(action, argument)
-  local id = tonumber(argument) --[[@as integer?]]
-  if argument and not id then
-    return notify.show(('"%s" is not the number of a session'):format(argument), 'error')
+  local target = here.session(argument and tostring(argument))
+  if not target then
+    return
   end
   local session = require('acp.session')
-  local target, err = session.resolve(id)
-  if not target then
-    return report(err)
-  end
-  local ok
+  local ok, err
   if action == 'close' then
-    ok, err = session.close(target)
+    ok, err = session.close(target.id)
   else
-    ok, err = session.act(action --[[@as 'cancel'|'kill'|'restart'|'wait']], target)
+    ok, err = session.act(action --[[@as 'cancel'|'kill'|'restart'|'wait']], target.id)
   end
   if not ok then
     report(err)
   end
+end
+
+--- Says something into the running turn, or sends what was typed in the prompt that way.
+---@param words string
+function M.steer(words)
+  local target = here.session()
+  if not target then
+    return
+  elseif words == '' then
+    return require('acp.ui.prompt').send(target.id, true)
+  end
+  local _, err = require('acp.session').prompt(words, { session = target.id, steer = true })
+  report(err)
 end
 
 --- The newest log file.
@@ -178,7 +193,7 @@ function M.run(args)
       'error'
     )
   end
-  subcommand.impl(args.fargs[2])
+  subcommand.impl(vim.list_slice(args.fargs, 2))
 end
 
 --- Completion of `:Acp`.
@@ -186,12 +201,21 @@ end
 ---@param line string
 ---@return string[]
 function M.complete(lead, line)
-  local name = line:match('^.-Acp!?%s+(%S+)%s')
+  local given = line:match('^.-Acp!?%s+(.*)$') or ''
+  local words = vim.split(given:sub(1, #given - #lead), '%s+', { trimempty = true })
+  local name = table.remove(words, 1)
   if not name then
     return starting_with(names(), lead)
   end
   local subcommand = M.subcommands[name]
-  return subcommand and subcommand.complete and starting_with(subcommand.complete(), lead) or {}
+  if not subcommand or not subcommand.complete then
+    return {}
+  end
+  -- A space within a word has a backslash, here and in what is typed.
+  local candidates = vim.tbl_map(function(candidate)
+    return (candidate:gsub('[\\%s]', '\\%0'))
+  end, subcommand.complete(words))
+  return starting_with(candidates, lead)
 end
 
 --- Completion of `:AcpChat`.

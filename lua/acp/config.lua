@@ -4,10 +4,15 @@ local M = {}
 
 ---@class (exact) acp.AgentOpts
 ---@field command? string[] program and arguments, speaking ACP on its standard input and output
----@field url? string tcp://host:port, ws://host/path or unix:///path
+---@field url? string instead of command: tcp://host:port, unix:///path, ws://… or wss://…
 ---@field env? table<string, string>
 ---@field install? string the command that installs it, shown when it is missing
+---@field mcp_servers? acp.McpServers|false beside the common ones; false: none at all
+---@field directories? string[] beside the common ones
 ---@field pace? number only for the tutor: how long its pauses are, 1 is normal, 0 is none
+
+--- Tool servers by name, or a list of servers that have one.
+---@alias acp.McpServers table<string, acp.McpOpts>|acp.McpOpts[]
 
 ---@class (exact) acp.ChatOpts
 ---@field layout? 'right'|'left'
@@ -20,6 +25,8 @@ local M = {}
 ---@class (exact) acp.Opts
 ---@field default_agent? string
 ---@field agents? table<string, acp.AgentOpts|false>
+---@field mcp_servers? acp.McpServers tool servers for all agents
+---@field directories? string[] further folders all agents may work in
 ---@field start_timeout? number seconds an agent may take to start before you are asked
 ---@field chat? acp.ChatOpts
 ---@field keys? false|table<string, acp.KeyOpts>
@@ -36,6 +43,8 @@ local M = {}
 ---@class (exact) acp.Config
 ---@field default_agent string|false false: the first known agent on PATH
 ---@field agents table<string, acp.AgentOpts|false>
+---@field mcp_servers acp.McpServers
+---@field directories string[]
 ---@field start_timeout number
 ---@field chat acp.ChatConfig
 ---@field keys table<string, acp.KeyOpts>
@@ -47,6 +56,8 @@ local M = {}
 M.defaults = {
   default_agent = false,
   agents = {},
+  mcp_servers = {},
+  directories = {},
   start_timeout = 30,
   chat = { layout = 'right', width = 0.4, prompt_height = 3, prompt_max_height = 12 },
   keys = {

@@ -4,9 +4,10 @@ local client = require('acp.client')
 
 local M = {}
 
+--- Tells whoever listens.
 ---@param pattern string
 ---@param data table
-local function emit(pattern, data)
+function M.emit(pattern, data)
   vim.api.nvim_exec_autocmds('User', { pattern = pattern, data = data, modeline = false })
 end
 
@@ -15,15 +16,15 @@ function M.attach()
   ---@param effect acp.SessionEffect
   client.subscribe('ready', function(effect)
     local info = require('acp.session').info(effect.session)
-    emit('AcpSessionReady', { session = effect.session, agent = info and info.agent })
+    M.emit('AcpSessionReady', { session = effect.session, agent = info and info.agent })
   end)
   ---@param effect acp.TurnStarted
   client.subscribe('turn_started', function(effect)
-    emit('AcpTurnStarted', { session = effect.session, turn = effect.turn })
+    M.emit('AcpTurnStarted', { session = effect.session, turn = effect.turn })
   end)
   ---@param effect acp.TurnFinished
   client.subscribe('turn_finished', function(effect)
-    emit('AcpTurnFinished', {
+    M.emit('AcpTurnFinished', {
       session = effect.session,
       turn = effect.turn,
       stop_reason = effect.stop_reason,
@@ -32,7 +33,7 @@ function M.attach()
   end)
   ---@param effect acp.AgentExited
   client.subscribe('agent_exited', function(effect)
-    emit('AcpAgentExited', {
+    M.emit('AcpAgentExited', {
       session = effect.session,
       agent = effect.agent,
       code = effect.code,

@@ -9,13 +9,6 @@ local M = {}
 local asking = {}
 
 ---@param session integer
----@return string
-local function agent_name(session)
-  local info = require('acp.session').info(session)
-  return info and info.agent or ('session %d'):format(session)
-end
-
----@param session integer
 ---@return boolean
 local function in_view(session)
   return #require('acp.ui.window').windows_of(session) > 0
@@ -69,7 +62,7 @@ end
 local function no_answer(effect)
   local session = effect.session
   local message = ('%s has not answered "%s" for %d s'):format(
-    agent_name(session),
+    require('acp.session').agent_of(session),
     effect.what,
     effect.seconds
   )
@@ -90,11 +83,21 @@ local function failed(effect)
   end
 end
 
+---@type table<string, 'error'|'warn'|'info'>
+local severities = { error = 'error', warning = 'warn', warn = 'warn' }
+
+---@param effect acp.AgentNotice
+local function notice(effect)
+  local agent = require('acp.session').agent_of(effect.session)
+  notify.show(('%s: %s'):format(agent, effect.message), severities[effect.severity] or 'info')
+end
+
 --- Starts listening to the core. It attaches before the callbacks: whoever waits for a session is
 --- told of its failure there, and only there.
 function M.attach()
   client.subscribe('failed', failed)
   client.subscribe('no_answer', no_answer)
+  client.subscribe('notice', notice)
   ---@param effect acp.Notice
   client.subscribe('notify', function(effect)
     notify.show(effect.message, effect.level)

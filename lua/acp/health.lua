@@ -63,6 +63,47 @@ local function check_config()
   health.info('default agent: ' .. require('acp.agents').default())
 end
 
+---@param server acp.McpServer
+---@param whose string
+local function check_server(server, whose)
+  local what = ('tool server "%s" (%s): '):format(server.name, whose)
+  local program = server.command or ''
+  if server.url then
+    health.ok(what .. server.url)
+  elseif vim.fn.executable(program) == 1 then
+    health.ok(what .. program)
+  else
+    health.error(what .. program .. ' is not executable')
+  end
+end
+
+---@param path string
+---@param whose string
+local function check_folder(path, whose)
+  local what = ('folder %s (%s)'):format(path, whose)
+  if vim.fn.isdirectory(path) == 1 then
+    health.ok(what)
+  else
+    health.error(what .. ' does not exist')
+  end
+end
+
+--- The tool servers and folders that sessions get beside their project.
+local function check_extras()
+  local config = require('acp.config').get()
+  ---@type table<string, acp.Config|acp.AgentOpts|false>
+  local owners = vim.tbl_extend('keep', { ['all agents'] = config }, config.agents)
+  for _, whose in ipairs(vim.fn.sort(vim.tbl_keys(owners))) do
+    local owner = owners[whose] or {}
+    for _, server in ipairs(require('acp.mcp').list(owner.mcp_servers or nil)) do
+      check_server(server, whose)
+    end
+    for _, path in ipairs(require('acp.launch').folders(vim.fn.getcwd(), owner.directories)) do
+      check_folder(path, whose)
+    end
+  end
+end
+
 ---@class (exact) acp.Probe
 ---@field agent acp.Agent
 ---@field err? acp.Err
@@ -96,7 +137,7 @@ local function probe(agent)
     entry.err = err
     command = resolved and resolved.command
   end
-  if not command then
+  if entry.err then
     return entry
   end
   local callbacks = require('acp.callbacks')
@@ -110,6 +151,7 @@ local function probe(agent)
     agent = agent.name,
     install = agent.install,
     command = command,
+    url = agent.url,
     env = agent.env,
     cwd = vim.fn.getcwd(),
     patience = probe_seconds,
@@ -160,6 +202,7 @@ function M.check()
   check_neovim()
   local usable = check_library()
   check_config()
+  check_extras()
   if usable then
     check_agents()
   end

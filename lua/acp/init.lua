@@ -9,7 +9,8 @@ function M.setup(opts)
 end
 
 --- Opens a session, or shows again the one used last. `focus = false` makes no window; else the
---- chat is shown and gets the cursor. `on_ready(err, session)` is called exactly once.
+--- chat is shown and gets the cursor. `load` takes up a session that the agent has kept, by its
+--- `remote`; `fork` branches off one of ours. `on_ready(err, session)` is called exactly once.
 ---@param opts? acp.OpenOpts
 ---@return integer? id, acp.Err?
 function M.open(opts)
@@ -17,7 +18,8 @@ function M.open(opts)
 end
 
 --- Sends a prompt: text, or content blocks as in the protocol. `on_done(err, result)` is called
---- exactly once, with `result.stop_reason`.
+--- exactly once, with `result.stop_reason`. `steer = true` says it into the running turn, where the
+--- agent can take it; else it waits like any other.
 ---@param content string|table[]
 ---@param opts? acp.PromptOpts
 ---@return true?, acp.Err?
@@ -61,6 +63,20 @@ function M.buffer(id)
     return nil, err
   end
   return require('acp.ui.transcript').buffer(session)
+end
+
+--- The permissions that wait for an answer.
+---@return acp.Permission[]
+function M.permissions()
+  return require('acp.permission').list()
+end
+
+--- Answers a permission with one of its options; nil cancels it.
+---@param permission_id integer
+---@param option_id? string
+---@return true?, acp.Err?
+function M.respond(permission_id, option_id)
+  return require('acp.permission').respond(permission_id, option_id)
 end
 
 --- A short text for a statusline, empty when there is no session.

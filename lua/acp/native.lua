@@ -2,89 +2,7 @@
 
 local M = {}
 
----@class (exact) acp.Err
----@field code string stable, for programs
----@field message string what failed and why
----@field hint? string what to do about it
-
----@class (exact) acp.Usage
----@field used? integer
----@field size? integer
----@field cost? number
-
----@class (exact) acp.SessionInfo
----@field id integer
----@field agent string
----@field title string
----@field cwd string
----@field state 'starting'|'ready'|'running'|'waiting'|'cancelling'|'failed'|'closed'
----@field pending_permissions integer
----@field queued integer
----@field usage? acp.Usage
-
---- Either rows `first` to `last` replaced by `lines`, or `lines` inserted at `first`, `col`.
----@class (exact) acp.Patch
----@field session integer
----@field first integer
----@field last? integer
----@field col? integer
----@field lines string[]
-
---- One of the classes below, told apart by `type`.
----@class acp.Effect
----@field type string
-
----@class (exact) acp.SessionChanged: acp.Effect type "session"
----@field info acp.SessionInfo
-
---- Types "ready" and "closed".
----@class (exact) acp.SessionEffect: acp.Effect
----@field session integer
-
----@class (exact) acp.SessionFailed: acp.SessionEffect type "failed"
----@field err acp.Err
-
----@class (exact) acp.TurnStarted: acp.SessionEffect type "turn_started"
----@field turn integer
-
----@class (exact) acp.TurnFinished: acp.SessionEffect type "turn_finished"
----@field turn integer
----@field tag? integer
----@field stop_reason? string
----@field err? acp.Err
-
----@class (exact) acp.AgentExited: acp.SessionEffect type "agent_exited"
----@field agent string
----@field code? integer
----@field signal? integer
----@field expected boolean
-
----@class (exact) acp.NoAnswer: acp.SessionEffect type "no_answer"
----@field seconds integer
----@field what string
-
----@class (exact) acp.Probed: acp.Effect type "probed"
----@field tag integer
----@field ok boolean
----@field name? string
----@field version? string
----@field protocol? integer
----@field err? acp.Err
-
----@class (exact) acp.Notice: acp.Effect type "notify"
----@field level 'error'|'warn'|'info'
----@field message string
-
----@class (exact) acp.Batch
----@field patches? acp.Patch[]
----@field effects? acp.Effect[]
-
----@class acp.Action
----@field type string
----@field session? integer
-
---- The number of the session that was opened, or that the action was taken.
----@alias acp.Sent integer|true
+-- The tables that cross are described in `acp/native/types.lua`.
 
 ---@class (exact) acp.StartOpts
 ---@field log_dir string
@@ -103,10 +21,12 @@ local M = {}
 ---@field paint fun(session: integer, first: integer, last: integer): integer[]
 ---@field sessions fun(): acp.SessionInfo[]
 ---@field transcript fun(session: integer): string?
+---@field permissions fun(): acp.Permission[] those that wait for an answer
+---@field settings fun(session: integer): acp.Settings?
 ---@field shutdown fun(timeout_ms: integer)
 
 --- The shape of the boundary this Lua code expects.
-M.abi = 1
+M.abi = 2
 
 local entry = 'luaopen_acp_nvim'
 

@@ -10,10 +10,15 @@ local M = {}
 ---@field cwd? string
 ---@field new? boolean a new session even where one could be shown again
 ---@field focus? boolean false: no window at all
+---@field load? string the agent's name of a session it has kept
+---@field fork? integer a session of ours to branch off
+---@field mcp_servers? table tool servers beside those in the options
+---@field directories? string[] further folders the agent may work in
 ---@field on_ready? acp.OnReady
 
 ---@class (exact) acp.PromptOpts
 ---@field session? integer
+---@field steer? boolean into the running turn, where the agent can take it
 ---@field on_done? acp.OnDone
 
 ---@type table<integer, integer> when each session was last used, on a clock of its own
@@ -41,6 +46,14 @@ function M.info(id)
       return info
     end
   end
+end
+
+--- The name of a session's agent.
+---@param id integer
+---@return string
+function M.agent_of(id)
+  local info = M.info(id)
+  return info and info.agent or ('session %d'):format(id)
 end
 
 --- The session a buffer of ours belongs to.
@@ -111,21 +124,11 @@ end
 ---@param opts acp.OpenOpts
 ---@return integer?, acp.Err?
 local function start(opts)
-  local agent, err = require('acp.agents').resolve(opts.agent)
-  if not agent then
+  local action, err = require('acp.launch').action(opts)
+  if not action then
     return nil, err
   end
-  return client.send({
-    type = 'open',
-    agent = agent.name,
-    command = agent.command,
-    embedded = agent.embedded,
-    env = agent.env,
-    cwd = opts.cwd and vim.fn.fnamemodify(opts.cwd, ':p') or vim.fn.getcwd(),
-    install = agent.install,
-    pace = agent.pace,
-    patience = require('acp.config').get().start_timeout,
-  }) --[[@as integer?]]
+  return client.send(action) --[[@as integer?]]
 end
 
 --- Calls `fn` when the session is usable, at once if it is already.
@@ -153,7 +156,8 @@ end
 ---@return integer?, acp.Err?
 function M.open(opts)
   opts = opts or {}
-  local shown = not opts.new and client.running() and reusable(opts) or nil
+  local fresh = opts.new or opts.load or opts.fork
+  local shown = not fresh and client.running() and reusable(opts) or nil
   local id, err
   if shown then
     id = shown.id
@@ -196,7 +200,7 @@ function M.prompt(content, opts)
       callbacks.on_done(tag, id, opts.on_done)
     end
     ok, err = client.send({
-      type = 'prompt',
+      type = opts.steer and 'steer' or 'prompt',
       session = id,
       text = type(content) == 'string' and content or nil,
       blocks = type(content) == 'table' and content or nil,
@@ -213,6 +217,24 @@ function M.prompt(content, opts)
     end)
   end
   return nil, err
+end
+
+--- Asks the agent for something beside the conversation. `fn` is called exactly once.
+---@param id integer
+---@param ask acp.Ask
+---@param fn acp.OnAsked
+function M.ask(id, ask, fn)
+  local callbacks = require('acp.callbacks')
+  local tag = callbacks.next_tag()
+  callbacks.on_asked(tag, id, fn)
+  local action = vim.tbl_extend('error', { type = 'ask', session = id, tag = tag }, ask)
+  local ok, err = client.send(action --[[@as acp.Action]])
+  if not ok then
+    callbacks.forget(tag)
+    client.defer(function()
+      fn(err)
+    end)
+  end
 end
 
 --- Sends an action that has no other field than the session.

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mlua::prelude::{Lua, LuaError, LuaFunction, LuaResult, LuaTable, LuaValue};
+use mlua::prelude::{IntoLua, Lua, LuaError, LuaFunction, LuaResult, LuaTable, LuaValue};
 
 use crate::runtime::handle::{Action, Handle, Options};
 use crate::runtime::outbox::Item;
@@ -23,7 +23,7 @@ use crate::view::model::Group;
 use crate::view::painted::Painted;
 
 /// Changes with every change of the shape of what crosses; `lua/acp/native.lua` has the same.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// What the main thread owns of us.
 #[derive(Default)]
@@ -70,6 +70,8 @@ fn exports(lua: &Lua) -> LuaResult<LuaTable> {
     table.set("paint", lua.create_function(|lua, rows| guard(|| paint(lua, rows)))?)?;
     table.set("sessions", lua.create_function(|lua, ()| guard(|| sessions(lua)))?)?;
     table.set("transcript", lua.create_function(|lua, id| guard(|| transcript(lua, id)))?)?;
+    table.set("permissions", lua.create_function(|lua, ()| guard(|| permissions(lua)))?)?;
+    table.set("settings", lua.create_function(|lua, id| guard(|| settings(lua, id)))?)?;
     table.set("shutdown", lua.create_function(|_, ms| guard(|| shutdown(ms)))?)?;
     Ok(table)
 }
@@ -110,7 +112,7 @@ fn send(lua: &Lua, action: &LuaTable) -> Answer {
             Err(error) => return convert::refusal(lua, "bad_action", &convert::plain(&error)),
         };
         let answer = match &action {
-            Action::Wish(Wish::Open { session, .. }) => convert::id(*session),
+            Action::Wish(Wish::Open { session, .. }) => session.0.into_lua(lua)?,
             _ => LuaValue::Boolean(true),
         };
         if let Action::Hide(session) | Action::Show(session) = &action {
@@ -159,6 +161,18 @@ fn transcript(lua: &Lua, session: u64) -> LuaResult<LuaValue> {
     let session = SessionId(session);
     let text = with_main(|main| main.handle.as_ref()?.published().transcript(session))?;
     text.map_or(Ok(LuaValue::Nil), |text| lua.create_string(text).map(LuaValue::String))
+}
+
+fn permissions(lua: &Lua) -> LuaResult<LuaTable> {
+    let open = with_main(|main| main.handle.as_ref().map(|it| it.published().permissions()))?;
+    let tables = open.unwrap_or_default().into_iter().map(|it| convert::permission(lua, it));
+    lua.create_sequence_from(tables.collect::<LuaResult<Vec<_>>>()?)
+}
+
+fn settings(lua: &Lua, session: u64) -> LuaResult<Option<LuaTable>> {
+    let session = SessionId(session);
+    let settings = with_main(|main| main.handle.as_ref()?.published().settings(session))?;
+    settings.map(|settings| convert::settings(lua, settings)).transpose()
 }
 
 fn shutdown(milliseconds: u64) -> LuaResult<()> {

@@ -1,69 +1,120 @@
-//! What the agent says, in our words. One of the two files that name the schema crate.
+//! What the agent says, in our words: answers, requests, notifications.
+//!
+//! Only the files of `decode` and `encode` name the schema crate. Reading goes in two steps: the
+//! dialect table brings a value to the protocol's form, then it is read into a type. A bad item of
+//! a list is skipped by itself. Whatever is skipped is logged.
 
-use agent_client_protocol_schema::{MaybeUndefined, v1 as acp};
+mod answer;
+mod content;
+mod elicitation;
+mod initialize;
+mod request;
+mod settings;
+mod tool_call;
+mod update;
+mod wire;
+
+use std::borrow::Cow;
+
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::pending::Expected;
-use crate::session::event::{Answer, Chunk, Happened, Request, Update};
-use crate::session::failure::RpcError;
+pub(super) use self::answer::answer;
+pub(super) use self::request::request;
+use super::dialect::{self, Place};
+use super::memory::Memory;
+use crate::session::content::Content;
+use crate::session::entry::Chunk;
+use crate::session::event::{Happened, Update};
 use crate::session::ids::RemoteId;
-use crate::session::state::{AgentInfo, Content, Role, StopReason};
 
-type RawResult<'a> = Result<Option<&'a RawValue>, RpcError>;
+/// What [`notification`] hands over.
+pub(super) type Each<'a> = &'a mut dyn FnMut(Happened);
 
-/// The answer to one of our requests.
-pub(super) fn answer(expected: Expected, result: RawResult<'_>) -> Answer {
-    match expected {
-        Expected::Initialize => Answer::Initialize(result.and_then(agent_info)),
-        Expected::NewSession(session) => {
-            let result = result.and_then(|raw| {
-                let response: acp::NewSessionResponse = typed(raw)?;
-                Ok(response.session_id.0)
-            });
-            Answer::NewSession { session, result }
-        }
-        Expected::Prompt(session, turn) => {
-            Answer::Prompt { session, turn, result: result.map(stop_reason) }
-        }
-    }
-}
-
-/// A request of the agent. What this client does not offer is `Unknown`.
-pub(super) fn request(method: &str, _params: Option<&RawValue>) -> Request {
-    Request::Unknown { method: method.to_owned() }
-}
-
-/// A notification of the agent.
+/// A notification of the agent: what happened, in order. Most tell one thing.
 pub(super) fn notification(
     method: &str,
     params: Option<&RawValue>,
-    names: &mut Names,
-) -> Result<Happened, serde_json::Error> {
-    match (method, params) {
-        ("session/update", Some(params)) => session_update(params, names),
-        _ => Ok(Happened::Unrecognized),
+    memory: &mut Memory,
+    each: Each<'_>,
+) {
+    if method == "session/update"
+        && let Some(chunk) = params.and_then(|params| text_chunk(params, memory))
+    {
+        return each(chunk);
+    }
+    if let Err(why) = rare_notification(method, params, memory, each) {
+        tracing::warn!(method, why, params = %start_of(params), "skipped");
+        each(Happened::Unrecognized);
     }
 }
 
-/// The agent's session ids, each kept once: they come with every chunk.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    last: Option<RemoteId>,
+/// Whether a method is a notification this client knows. Some agents send them as requests.
+pub(super) fn is_notification(method: &str) -> bool {
+    ["session/update", "session/end_turn", "elicitation/complete", "auth_complete"]
+        .contains(&method)
 }
 
-impl Names {
-    fn intern(&mut self, name: &str) -> RemoteId {
-        match &self.last {
-            Some(last) if &**last == name => last.clone(),
-            _ => {
-                let name: RemoteId = name.into();
-                self.last = Some(name.clone());
-                name
-            }
+fn rare_notification(
+    method: &str,
+    params: Option<&RawValue>,
+    memory: &mut Memory,
+    each: Each<'_>,
+) -> Result<(), String> {
+    match method {
+        "session/update" => return session_update(params, memory, each),
+        "session/end_turn" => {
+            let mut params = wire::parse(params)?;
+            let (reason, _) = answer::stop_reason(&mut params);
+            each(Happened::TurnEnded { remote: session_of(&params, memory)?, reason });
         }
+        "elicitation/complete" => {
+            let mut params = wire::parse(params)?;
+            dialect::canonical(Place::Elicitation, &mut params);
+            let id = params.get("elicitationId").and_then(Value::as_str);
+            let id = id.ok_or("there is no elicitationId")?;
+            each(Happened::ElicitationComplete(id.to_owned()));
+        }
+        "auth_complete" => each(Happened::AuthComplete),
+        "$/cancel_request" => {
+            let Withdrawal { request_id } = wire::typed(params)?;
+            each(Happened::Withdrawn(request_id.get().into()));
+        }
+        _ => {
+            tracing::info!(method, params = %start_of(params), "a notification of no concern");
+            each(Happened::Unrecognized);
+        }
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Withdrawal<'a> {
+    #[serde(borrow, rename = "requestId", alias = "id")]
+    request_id: &'a RawValue,
+}
+
+fn session_update(
+    params: Option<&RawValue>,
+    memory: &mut Memory,
+    each: Each<'_>,
+) -> Result<(), String> {
+    let mut value = wire::parse(params)?;
+    dialect::canonical(Place::UpdateParams, &mut value);
+    let remote = session_of(&value, memory)?;
+    let update = value.get_mut("update").map(Value::take).unwrap_or_default();
+    let raw = params.map_or("", RawValue::get);
+    update::update(update, raw, &mut |update| {
+        each(Happened::Updated { remote: remote.clone(), update });
+    })
+}
+
+/// The session a message is about. Dialects that know of one session do not name it.
+fn session_of(params: &Value, memory: &mut Memory) -> Result<RemoteId, String> {
+    match params.get("sessionId").and_then(Value::as_str) {
+        Some(name) => Ok(memory.intern(name)),
+        None => memory.current.clone().ok_or_else(|| "there is no sessionId".to_owned()),
     }
 }
 
@@ -73,7 +124,7 @@ impl Names {
 #[serde(rename_all = "camelCase")]
 struct TextChunk<'a> {
     #[serde(borrow)]
-    session_id: std::borrow::Cow<'a, str>,
+    session_id: Cow<'a, str>,
     #[serde(borrow)]
     update: TextUpdate<'a>,
 }
@@ -82,7 +133,7 @@ struct TextChunk<'a> {
 #[serde(rename_all = "camelCase")]
 struct TextUpdate<'a> {
     #[serde(borrow)]
-    session_update: std::borrow::Cow<'a, str>,
+    session_update: Cow<'a, str>,
     content: TextContent,
     #[serde(default)]
     message_id: Option<Box<str>>,
@@ -100,113 +151,16 @@ enum TextTag {
     Text,
 }
 
-fn session_update(params: &RawValue, names: &mut Names) -> Result<Happened, serde_json::Error> {
-    if let Ok(chunk) = serde_json::from_str::<TextChunk<'_>>(params.get())
-        && let Some(role) = role(&chunk.update.session_update)
-    {
-        let TextContent { r#type: TextTag::Text, text } = chunk.update.content;
-        let content = Content::Text(text);
-        let update = Update::Chunk(Chunk { role, content, message: chunk.update.message_id });
-        return Ok(Happened::Updated { remote: names.intern(&chunk.session_id), update });
-    }
-    let notification: acp::SessionNotification = serde_json::from_str(params.get())?;
-    let remote = names.intern(&notification.session_id.0);
-    Ok(Happened::Updated { remote, update: update(notification.update) })
+fn text_chunk(params: &RawValue, memory: &mut Memory) -> Option<Happened> {
+    let chunk: TextChunk<'_> = serde_json::from_str(params.get()).ok()?;
+    let role = update::role(&chunk.update.session_update)?;
+    let TextContent { r#type: TextTag::Text, text } = chunk.update.content;
+    let content = Content::Text(text);
+    let update = Update::Chunk(Chunk { role, content, message: chunk.update.message_id });
+    Some(Happened::Updated { remote: memory.intern(&chunk.session_id), update })
 }
 
-fn role(session_update: &str) -> Option<Role> {
-    match session_update {
-        "agent_message_chunk" => Some(Role::Agent),
-        "agent_thought_chunk" => Some(Role::Thought),
-        "user_message_chunk" => Some(Role::User),
-        _ => None,
-    }
-}
-
-fn update(update: acp::SessionUpdate) -> Update {
-    let chunk = |role, chunk: acp::ContentChunk| {
-        let message = chunk.message_id.map(|it| (&*it.0).into());
-        Update::Chunk(Chunk { role, content: content(chunk.content), message })
-    };
-    match update {
-        acp::SessionUpdate::UserMessageChunk(it) => chunk(Role::User, it),
-        acp::SessionUpdate::AgentMessageChunk(it) => chunk(Role::Agent, it),
-        acp::SessionUpdate::AgentThoughtChunk(it) => chunk(Role::Thought, it),
-        acp::SessionUpdate::SessionInfoUpdate(it) => match it.title {
-            MaybeUndefined::Undefined => Update::Other,
-            MaybeUndefined::Null => Update::Title(None),
-            MaybeUndefined::Value(title) => Update::Title(Some(title)),
-        },
-        _ => Update::Other,
-    }
-}
-
-fn content(block: acp::ContentBlock) -> Content {
-    match block {
-        acp::ContentBlock::Text(it) => Content::Text(it.text),
-        acp::ContentBlock::Image(it) => Content::Image { mime: it.mime_type, data: it.data },
-        acp::ContentBlock::Audio(it) => Content::Audio { mime: it.mime_type, data: it.data },
-        acp::ContentBlock::ResourceLink(it) => Content::Link { uri: it.uri, name: it.name },
-        acp::ContentBlock::Resource(it) => match it.resource {
-            acp::EmbeddedResourceResource::TextResourceContents(it) => {
-                Content::Resource { uri: it.uri, text: it.text, mime: it.mime_type }
-            }
-            acp::EmbeddedResourceResource::BlobResourceContents(it) => {
-                Content::Link { uri: it.uri.clone(), name: it.uri }
-            }
-            _ => Content::Unknown("resource".into()),
-        },
-        _ => Content::Unknown("content".into()),
-    }
-}
-
-/// Who answers `initialize`. The version is read by itself, because the schema takes only a
-/// number, and everything beyond it is optional.
-fn agent_info(raw: Option<&RawValue>) -> Result<AgentInfo, RpcError> {
-    let mut value: Value = typed(raw)?;
-    let protocol = match value.get("protocolVersion") {
-        Some(Value::String(version)) => version.clone(),
-        Some(Value::Number(version)) => version.to_string(),
-        _ => {
-            tracing::warn!("the agent names no protocol version: taken for 1");
-            "1".to_owned()
-        }
-    };
-    if let Some(object) = value.as_object_mut() {
-        object.insert("protocolVersion".into(), 1.into());
-    }
-    let response: acp::InitializeResponse = serde_json::from_value(value).map_err(unreadable)?;
-    let (title, version) = match response.agent_info {
-        Some(info) => (Some(info.title.unwrap_or(info.name)), Some(info.version)),
-        None => (None, None),
-    };
-    Ok(AgentInfo { title, version, protocol })
-}
-
-fn stop_reason(raw: Option<&RawValue>) -> StopReason {
-    let value: Value = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    let Some(word) = value.get("stopReason").and_then(Value::as_str) else {
-        return StopReason::EndTurn;
-    };
-    match serde_json::from_value::<acp::StopReason>(Value::String(word.to_owned())) {
-        Ok(acp::StopReason::EndTurn) => StopReason::EndTurn,
-        Ok(acp::StopReason::MaxTokens) => StopReason::MaxTokens,
-        Ok(acp::StopReason::MaxTurnRequests) => StopReason::MaxTurnRequests,
-        Ok(acp::StopReason::Refusal) => StopReason::Refusal,
-        Ok(acp::StopReason::Cancelled) => StopReason::Cancelled,
-        _ => StopReason::Other(word.to_owned()),
-    }
-}
-
-fn typed<T: DeserializeOwned>(raw: Option<&RawValue>) -> Result<T, RpcError> {
-    serde_json::from_str(raw.map_or("null", RawValue::get)).map_err(unreadable)
-}
-
-/// The agent said yes in words we can't read.
-fn unreadable(error: serde_json::Error) -> RpcError {
-    RpcError {
-        code: RpcError::INTERNAL,
-        message: "the agent's answer could not be read".into(),
-        details: Some(error.to_string()),
-    }
+/// Enough of the parameters to recognise them in the log.
+fn start_of(params: Option<&RawValue>) -> String {
+    params.map_or("", RawValue::get).chars().take(200).collect()
 }

@@ -5,8 +5,11 @@
 //! never ends a connection.
 
 mod decode;
+mod dialect;
 mod encode;
 mod frame;
+mod memory;
 pub mod peer;
 mod pending;
 mod rpc;
+mod surrogate;

@@ -1,8 +1,9 @@
 //! Our end of the wire to one run of an agent: bytes in, events out; effects in, lines out.
 
-use super::decode::{self, Names};
+use super::decode;
 use super::encode;
 use super::frame::{Frame, Framer};
+use super::memory::Memory;
 use super::pending::Pending;
 use super::rpc::{self, Message};
 use crate::session::effect::{Call, Reply};
@@ -16,39 +17,48 @@ pub struct Peer {
     connection: ConnectionId,
     framer: Framer,
     pending: Pending,
-    names: Names,
+    memory: Memory,
 }
 
 impl Peer {
     /// The peer of a new connection.
     pub fn new(connection: ConnectionId) -> Peer {
-        let (framer, pending, names) = Default::default();
-        Peer { connection, framer, pending, names }
+        let (framer, pending, memory) = Default::default();
+        Peer { connection, framer, pending, memory }
     }
 
     /// Reads bytes from the agent; each message that is complete now becomes something that
-    /// happened.
+    /// happened. A message can tell several things.
     pub fn receive(&mut self, bytes: &[u8], each: &mut dyn FnMut(Happened)) {
-        let Peer { connection, framer, pending, names } = self;
-        let mut reader = Reader { connection: *connection, pending, names };
+        let Peer { connection, framer, pending, memory } = self;
+        let mut reader = Reader { connection: *connection, pending, memory };
         framer.feed(bytes, |frame| reader.frame(frame, each));
     }
 
     /// The stream has ended; a last line without its newline counts.
     pub fn finish(&mut self, each: &mut dyn FnMut(Happened)) {
-        let Peer { connection, framer, pending, names } = self;
-        let mut reader = Reader { connection: *connection, pending, names };
+        let Peer { connection, framer, pending, memory } = self;
+        let mut reader = Reader { connection: *connection, pending, memory };
         framer.finish(|frame| reader.frame(frame, each));
     }
 
     /// One of our requests, as a line to send.
     pub fn call(&mut self, call: Call) -> Vec<u8> {
+        if let Call::Prompt { remote, .. } = &call {
+            self.memory.current = Some(remote.clone());
+        }
         encode::call(call, &mut self.pending)
     }
 
     /// `session/cancel`, as a line to send.
     pub fn cancel_turn(&self, remote: RemoteId) -> Vec<u8> {
         encode::cancel_turn(remote)
+    }
+
+    /// `$/cancel_request` for the open `authenticate`, as a line to send; none when no login is
+    /// open. Its answer still comes, one way or the other.
+    pub fn cancel_login(&self) -> Option<Vec<u8>> {
+        self.pending.login().map(encode::cancel_request)
     }
 
     /// Our answer to a request of the agent, as a line to send.
@@ -61,7 +71,7 @@ impl Peer {
 struct Reader<'a> {
     connection: ConnectionId,
     pending: &'a mut Pending,
-    names: &'a mut Names,
+    memory: &'a mut Memory,
 }
 
 impl Reader<'_> {
@@ -73,9 +83,9 @@ impl Reader<'_> {
                 return each(Happened::Unrecognized);
             }
         };
-        let text = String::from_utf8_lossy(line);
+        let text = rpc::repaired(line);
         rpc::read(&text, &mut |message| match message {
-            Ok(message) => each(self.message(message)),
+            Ok(message) => self.message(message, each),
             Err(error) => {
                 tracing::warn!(connection = %self.connection, %error, line = %start_of(&text), "skipped");
                 each(Happened::Unrecognized);
@@ -83,24 +93,28 @@ impl Reader<'_> {
         });
     }
 
-    fn message(&mut self, message: Message<'_>) -> Happened {
+    fn message(&mut self, message: Message<'_>, each: &mut dyn FnMut(Happened)) {
         match message {
             Message::Request { id, method, params } => {
+                // Told as a question: it is heard, and the question gets its answer.
+                if decode::is_notification(method) {
+                    decode::notification(method, params, self.memory, each);
+                }
+                let request = decode::request(id, method, params, self.memory);
                 let reply = ReplyTo { connection: self.connection, id: id.get().into() };
-                Happened::Requested { reply, request: decode::request(method, params) }
+                each(Happened::Requested { reply, request });
             }
             Message::Notification { method, params } => {
-                decode::notification(method, params, self.names).unwrap_or_else(|error| {
-                    tracing::warn!(connection = %self.connection, method, %error, "skipped");
-                    Happened::Unrecognized
-                })
+                decode::notification(method, params, self.memory, each);
             }
             Message::Response { id, result } => {
                 match rpc::our_id(id).and_then(|id| self.pending.close(id)) {
-                    Some(expected) => Happened::Answered(decode::answer(expected, result)),
+                    Some(expected) => {
+                        each(Happened::Answered(decode::answer(expected, result, self.memory)));
+                    }
                     None => {
                         tracing::warn!(connection = %self.connection, id = id.get(), "an answer to nothing: skipped");
-                        Happened::Unrecognized
+                        each(Happened::Unrecognized);
                     }
                 }
             }

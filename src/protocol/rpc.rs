@@ -1,13 +1,16 @@
 //! The envelope of JSON-RPC: requests, notifications, answers, ids, errors.
 //!
 //! Tolerant: a missing `jsonrpc`, `"error": null` beside a result, an error that is a string, ids
-//! of any kind, duplicate keys, batches. Parameters stay raw, so that nobody pays for parsing what
+//! of any kind, duplicate keys, batches, half characters. Parameters stay raw, so that nobody pays for parsing what
 //! nobody reads.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::surrogate;
 use crate::session::failure::RpcError;
 
 /// One message.
@@ -26,7 +29,7 @@ struct Envelope<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    method: Option<std::borrow::Cow<'a, str>>,
+    method: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     params: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -51,11 +54,33 @@ pub(super) enum Error {
     NotAMessage,
 }
 
-/// Reads a line and hands over each message in it, in order.
+/// Reads a line and hands over each message in it, in order. The line has been through
+/// [`repaired`].
 pub(super) fn read(line: &str, each: &mut dyn FnMut(Result<Message<'_>, Error>)) {
-    match serde_json::from_str::<Envelope<'_>>(line) {
+    match envelope(line) {
         Ok(envelope) => each(message(&envelope)),
         Err(error) => read_slowly(line, error, each),
+    }
+}
+
+/// An object only: serde would take the elements of a list for the fields, in their order.
+fn envelope(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
+    if !text.trim_start().starts_with('{') {
+        return Err(serde::de::Error::custom("not an object"));
+    }
+    serde_json::from_str(text)
+}
+
+/// The text of a line: bytes that are no UTF-8 and half characters are replaced. Halves are rare
+/// and are looked for only where there is a `\ud`.
+pub(super) fn repaired(line: &[u8]) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(line);
+    if !text.contains("\\ud") && !text.contains("\\uD") {
+        return text;
+    }
+    match surrogate::repaired(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(repaired) => Cow::Owned(repaired),
     }
 }
 
@@ -66,7 +91,7 @@ fn read_slowly(
     each: &mut dyn FnMut(Result<Message<'_>, Error>),
 ) {
     match serde_json::from_str::<Value>(line) {
-        Ok(Value::Array(batch)) => {
+        Ok(Value::Array(batch)) if !batch.is_empty() => {
             for element in batch {
                 read_value(&element, each);
             }
@@ -78,7 +103,7 @@ fn read_slowly(
 
 fn read_value(value: &Value, each: &mut dyn FnMut(Result<Message<'_>, Error>)) {
     let text = value.to_string();
-    match serde_json::from_str::<Envelope<'_>>(&text) {
+    match envelope(&text) {
         Ok(envelope) => each(message(&envelope)),
         Err(_) => each(Err(Error::NotAMessage)),
     }
@@ -99,16 +124,33 @@ fn message<'a>(envelope: &'a Envelope<'a>) -> Result<Message<'a>, Error> {
 
 fn read_error(raw: &RawValue) -> RpcError {
     let error: Value = serde_json::from_str(raw.get()).unwrap_or_default();
-    let code = error.get("code").and_then(Value::as_i64).unwrap_or(RpcError::INTERNAL);
+    let code = error.get("code").and_then(code).unwrap_or(RpcError::INTERNAL);
     let message = match (&error, error.get("message")) {
         (_, Some(Value::String(message))) => message.clone(),
         (Value::String(message), _) => message.clone(),
         _ => "unknown error".to_owned(),
     };
-    let data = error.get("data");
-    let words = data.and_then(|data| data.get("details").or(data.get("message")).or(Some(data)));
-    let details = words.and_then(Value::as_str).map(str::to_owned);
-    RpcError { code, message, details }
+    RpcError { code, message, details: error.get("data").and_then(|data| details(code, data)) }
+}
+
+fn code(code: &Value) -> Option<i64> {
+    let written = || code.as_str().and_then(|text| text.parse().ok());
+    code.as_i64().or_else(|| code.as_f64().map(|code| code as i64)).or_else(written)
+}
+
+/// The words in an error's data. Data without words is for programs, but for wrong parameters,
+/// where it says which.
+fn details(code: i64, data: &Value) -> Option<String> {
+    const INVALID_PARAMS: i64 = -32602;
+    let keys = ["details", "message", "error", "reason"];
+    let words = keys.into_iter().find_map(|key| data.get(key)?.as_str()).or(data.as_str());
+    match (words, data) {
+        (Some(words), _) => Some(words.to_owned()),
+        (None, Value::Object(_) | Value::Array(_)) if code == INVALID_PARAMS => {
+            Some(data.to_string().chars().take(300).collect())
+        }
+        _ => None,
+    }
 }
 
 /// The number of one of our requests, which agents echo as `7`, `7.0` or `"7"`.
@@ -153,8 +195,11 @@ pub(super) fn response(id: &str, answer: Result<Value, &RpcError>) -> Vec<u8> {
     let (result, error) = match answer {
         Ok(result) => (Some(result), None),
         Err(error) => {
-            let error = serde_json::json!({ "code": error.code, "message": error.message });
-            (None, Some(error))
+            let mut json = serde_json::json!({ "code": error.code, "message": error.message });
+            if let (Some(details), Some(object)) = (&error.details, json.as_object_mut()) {
+                object.insert("data".into(), serde_json::json!({ "details": details }));
+            }
+            (None, Some(json))
         }
     };
     line(&Answer { jsonrpc: "2.0", id: &id, result, error })
@@ -204,11 +249,20 @@ mod tests {
             (r#"{"id":1,"result":{},"error":null}"#, "result 1 {}"),
             (r#"{"id":1,"error":"no"}"#, "error 1 no (-32603)"),
             (r#"{"id":1,"error":{"message":"m","data":{"details":"d"}}}"#, "error 1 m: d (-32603)"),
-            (r#"{"id":null,"method":"m"}"#, "request null m"),
+            (r#"{"id":1,"error":{"code":"-32000","message":"m"}}"#, "error 1 m (-32000)"),
+            (r#"{"id":1,"error":{"code":4e2,"message":"m","data":"d"}}"#, "error 1 m: d (400)"),
+            (r#"{"id":1,"error":{"code":[],"message":"m","data":{"a":1}}}"#, "error 1 m (-32603)"),
+            (
+                r#"{"id":1,"error":{"code":-32602,"message":"m","data":{"a":1}}}"#,
+                "error 1 m: {\"a\":1} (-32602)",
+            ),
+            (r#"{"jsonrpc":"1.0","id":null,"method":"m"}"#, "request null m"),
             (r#"{"method":"m"}"#, "notification m"),
             (r#"{"id":1,"id":2,"method":"m"}"#, "request 2 m"),
             (r#"{"x":1}"#, "not a JSON-RPC message"),
             ("17", "not a JSON-RPC message"),
+            ("[]", "not a JSON-RPC message"),
+            (r#"[[1,"m"]]"#, "not a JSON-RPC message"),
             ("Welcome!", "not JSON"),
         ] {
             assert_eq!(seen(line), [expected], "{line}");
@@ -216,7 +270,15 @@ mod tests {
     }
 
     #[test]
+    fn broken_text_is_replaced() {
+        let line = b"{\"id\":1,\"result\":\"\xff\\ud83d\\ud83d\\ude00\"}";
+        assert_eq!(seen(&repaired(line)), ["result 1 \"\u{fffd}\\ufffd\\ud83d\\ude00\""]);
+        assert!(matches!(repaired(b"{\"method\":\"m\"}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
     fn batches_are_taken_apart() {
+        assert_eq!(seen(r#"["1","m"]"#), ["not a JSON-RPC message"; 2]);
         let line = r#"[{"id":1,"result":1},7,{"method":"n"}]"#;
         assert_eq!(seen(line), ["result 1 1", "not a JSON-RPC message", "notification n"]);
     }

@@ -1,41 +1,36 @@
-//! One run of an agent: its process (under the guard) or the embedded tutor, and the tasks that
-//! move its bytes. They own no state: what they see goes to the core as an [`Input`].
+//! One run of an agent: its process (under the guard), the socket it is reached by or the embedded
+//! tutor, and the tasks that move its bytes. They own no state: what they see goes to the core as an [`Input`].
 
-use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc::{Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::core_loop::Input;
+use super::guard;
+use super::input::Input;
+use super::last_words::{LastWords, listen};
+use super::transport::{Transport, Writer};
+use crate::session::agent::{How, Launch};
 use crate::session::event::Happened;
 use crate::session::failure::{Exit, SpawnError};
 use crate::session::ids::ConnectionId;
-use crate::session::state::{How, Launch};
 use crate::tutor::engine::play;
 use crate::tutor::host::Host;
 use crate::tutor::tour::Tour;
 
-/// How much is read at once. With the bound of the core's channel this is what a flooding agent
-/// can make us hold; then its own pipe slows it down.
-const READ: usize = 64 << 10;
 /// How much may wait for an agent that does not read. Beyond it we do not read from it either.
 const UNSENT: usize = 8 << 20;
-/// How many of its last lines on stderr are kept, and how much of each.
-const LAST_LINES: usize = 50;
-const LAST_LINE: usize = 500;
 /// How long an agent may take to end by itself once its stdin is closed.
 const GRACE: Duration = Duration::from_millis(500);
-/// How the guard reports that it could not start the program.
-const NOT_STARTED: &str = "acp-guard: cannot start: ";
+/// How much the pipe to the tutor holds.
+const PIPE: usize = 64 << 10;
 
 /// Our hold on one run of an agent. Dropping it closes the agent's stdin and then ends it.
 #[derive(Debug)]
@@ -62,6 +57,9 @@ impl Agent {
             How::Program(command) => {
                 let command = guarded(programs, command, launch);
                 tokio::spawn(run_program(command, wire, report));
+            }
+            How::Url(url) => {
+                tokio::spawn(run_url(url.clone(), wire, report));
             }
             How::Tutor { pauses } => {
                 tokio::spawn(run_tutor(*pauses, wire, report));
@@ -92,11 +90,12 @@ impl Unsent {
         self.less.notify_one();
     }
 
-    /// Waits until the agent has read most of what we sent.
-    async fn low(&self) {
+    /// Does it once the agent has read most of what we sent.
+    async fn when_low<T>(&self, work: impl Future<Output = T>) -> T {
         while self.bytes.load(Ordering::Relaxed) > UNSENT {
             self.less.notified().await;
         }
+        work.await
     }
 }
 
@@ -118,6 +117,11 @@ impl Report {
         self.send(Input::Happened(self.id, happened)).await;
     }
 
+    /// The way to it is closed, and there is no process to ask.
+    async fn closed(&self) {
+        self.happened(Happened::Exited { exit: Exit::Closed, stderr: Vec::new() }).await;
+    }
+
     async fn send(&self, input: Input) {
         if self.inputs.send(input).await.is_err() {
             tracing::debug!(connection = %self.id, "the core is gone");
@@ -125,11 +129,9 @@ impl Report {
     }
 }
 
-/// The agent runs under the guard, which ends it with all its children when our end of its
-/// stdout closes: by our wish, or because Neovim is no more.
 fn guarded(programs: &Path, command: &[String], launch: &Launch) -> Command {
-    let mut guard = Command::new(programs.join("acp-guard"));
-    guard.arg("--").args(command).current_dir(&launch.cwd);
+    let mut guard = guard::command(programs);
+    guard.args(command).current_dir(&launch.cwd);
     guard.envs(launch.env.iter().map(|(name, value)| (name, value)));
     guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     guard
@@ -139,8 +141,7 @@ async fn run_program(mut command: Command, wire: Wire, report: Report) {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            let guard = command.as_std().get_program().to_string_lossy();
-            let words = format!("{guard}: {error}");
+            let words = guard::not_run(&command, &error);
             return report.happened(Happened::NotStarted(SpawnError::Other(words))).await;
         }
     };
@@ -151,7 +152,7 @@ async fn run_program(mut command: Command, wire: Wire, report: Report) {
         return;
     };
     let listening = tokio::spawn(listen(stderr, last_words.clone(), report.id));
-    exchange(stdin, stdout, wire, &report).await;
+    exchange(Transport::streams(stdout, stdin), wire, &report).await;
     // Its stdout has ended or was dropped by us; either way the guard is about to exit.
     let exit = reap(&mut child).await;
     if timeout(GRACE, listening).await.is_err() {
@@ -160,8 +161,22 @@ async fn run_program(mut command: Command, wire: Wire, report: Report) {
     report.happened(ending(exit, last_words.take())).await;
 }
 
+async fn run_url(url: String, mut wire: Wire, report: Report) {
+    let connected = tokio::select! {
+        connected = Transport::connect(&url) => connected,
+        _ = &mut wire.stopped => return report.closed().await,
+    };
+    match connected {
+        Ok(transport) => {
+            exchange(transport, wire, &report).await;
+            report.closed().await;
+        }
+        Err(words) => report.happened(Happened::NotStarted(SpawnError::Other(words))).await,
+    }
+}
+
 async fn run_tutor(pauses: u32, wire: Wire, report: Report) {
-    let (ours, theirs) = tokio::io::duplex(READ);
+    let (ours, theirs) = tokio::io::duplex(PIPE);
     let scenario = match (Tour { pace: f64::from(pauses) / 100.0 }).scenario() {
         Ok(scenario) => scenario,
         Err(error) => {
@@ -172,34 +187,25 @@ async fn run_tutor(pauses: u32, wire: Wire, report: Report) {
     let (input, output) = tokio::io::split(theirs);
     let playing = tokio::spawn(play(scenario, input, output, Host::Embedded));
     let (stdout, stdin) = tokio::io::split(ours);
-    exchange(stdin, stdout, wire, &report).await;
+    exchange(Transport::streams(stdout, stdin), wire, &report).await;
     playing.abort();
-    report.happened(Happened::Exited { exit: Exit::Closed, stderr: Vec::new() }).await;
+    report.closed().await;
 }
 
 /// Moves bytes both ways until the agent closes its end, or until we have closed ours and it has
 /// had its grace.
-async fn exchange(
-    stdin: impl AsyncWrite + Unpin + Send + 'static,
-    mut stdout: impl AsyncRead + Unpin,
-    wire: Wire,
-    report: &Report,
-) {
+async fn exchange(transport: Transport, wire: Wire, report: &Report) {
     report.happened(Happened::Started).await;
+    let Transport { mut reader, writer } = transport;
     let Wire { to_send, unsent, mut stopped } = wire;
-    tokio::spawn(write(stdin, to_send, unsent.clone()));
-    let mut buf = vec![0; READ];
+    let writing = tokio::spawn(write(writer, to_send, unsent.clone()));
     let mut deadline = None;
     loop {
-        unsent.low().await;
         let end = deadline.unwrap_or_else(Instant::now);
         tokio::select! {
-            read = stdout.read(&mut buf) => match read {
-                Ok(0) => break,
-                Ok(length) => {
-                    let bytes = buf.get(..length).unwrap_or_default().to_vec();
-                    report.send(Input::Bytes(report.id, bytes)).await;
-                }
+            read = unsent.when_low(reader.read()) => match read {
+                Ok(Some(bytes)) => report.send(Input::Bytes(report.id, bytes)).await,
+                Ok(None) => break,
                 Err(error) => {
                     tracing::warn!(connection = %report.id, %error, "reading failed");
                     break;
@@ -210,67 +216,22 @@ async fn exchange(
             () = sleep_until(end), if deadline.is_some() => break,
         }
     }
+    // It may hang on an agent that does not read; nobody would read an answer now.
+    writing.abort();
 }
 
 /// Writes lines until there will be no more, then closes the agent's stdin.
-async fn write(
-    mut stdin: impl AsyncWrite + Unpin,
-    mut lines: UnboundedReceiver<Vec<u8>>,
-    unsent: Arc<Unsent>,
-) {
+async fn write(mut writer: Writer, mut lines: UnboundedReceiver<Vec<u8>>, unsent: Arc<Unsent>) {
     let mut broken = false;
     while let Some(line) = lines.recv().await {
-        if !broken && let Err(error) = stdin.write_all(&line).await {
+        if !broken && let Err(error) = writer.write(&line).await {
             tracing::debug!(%error, "the agent does not read any more");
             broken = true;
         }
         unsent.written(line.len());
     }
-    if let Err(error) = stdin.shutdown().await {
-        tracing::debug!(%error, "closing stdin");
-    }
-}
-
-/// What an agent wrote last to stderr.
-#[derive(Debug, Default)]
-struct LastWords(Mutex<VecDeque<String>>);
-
-impl LastWords {
-    fn add(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == LAST_LINES {
-            lines.pop_front();
-        }
-        lines.push_back(line);
-    }
-
-    fn take(&self) -> Vec<String> {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *lines).into()
-    }
-}
-
-async fn listen(mut stderr: impl AsyncRead + Unpin, words: Arc<LastWords>, id: ConnectionId) {
-    let mut buf = vec![0; 4096];
-    let mut line = Vec::new();
-    while let Ok(length @ 1..) = stderr.read(&mut buf).await {
-        for &byte in buf.get(..length).unwrap_or_default() {
-            if byte == b'\n' {
-                end_line(&mut line, &words, id);
-            } else if line.len() < LAST_LINE {
-                line.push(byte);
-            }
-        }
-    }
-    end_line(&mut line, &words, id);
-}
-
-fn end_line(line: &mut Vec<u8>, words: &LastWords, id: ConnectionId) {
-    let text = String::from_utf8_lossy(line).trim_end().to_owned();
-    line.clear();
-    if !text.is_empty() {
-        tracing::debug!(connection = %id, stderr = %text);
-        words.add(text);
+    if let Err(error) = writer.close().await {
+        tracing::debug!(%error, "closing the way to the agent");
     }
 }
 
@@ -298,14 +259,109 @@ fn exit_of(status: ExitStatus) -> Exit {
 
 /// Tells a program that could not be started from one that ended.
 fn ending(exit: Exit, stderr: Vec<String>) -> Happened {
-    let refusal = stderr.iter().find_map(|line| line.strip_prefix(NOT_STARTED));
-    match (exit, refusal) {
-        (Exit::Code(126 | 127), Some(words)) if words.starts_with("not found") => {
-            Happened::NotStarted(SpawnError::NotFound)
+    let code = if let Exit::Code(code) = exit { Some(code) } else { None };
+    match stderr.iter().find_map(|line| guard::refusal(line, code)) {
+        Some(words) if words.starts_with("not found") => Happened::NotStarted(SpawnError::NotFound),
+        Some(words) => Happened::NotStarted(SpawnError::Other(words.to_owned())),
+        None => Happened::Exited { exit, stderr },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::sync::mpsc::{Receiver, channel};
+
+    use super::*;
+
+    const DEADLINE: Duration = Duration::from_secs(20);
+
+    fn start(url: String) -> (Agent, Receiver<Input>) {
+        let (sender, inputs) = channel(8);
+        let launch = Launch {
+            agent: "far away".into(),
+            how: How::Url(url),
+            env: vec![],
+            cwd: "/".into(),
+            directories: vec![],
+            mcp_servers: vec![],
+            install: None,
+            patience: DEADLINE,
+        };
+        (Agent::start(ConnectionId(1), &launch, Path::new("/"), sender), inputs)
+    }
+
+    async fn reached() -> (TcpStream, Agent, Receiver<Input>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (agent, mut inputs) = start(format!("tcp://{}", listener.local_addr().unwrap()));
+        let (server, _) = listener.accept().await.unwrap();
+        assert_eq!(next(&mut inputs).await, "Happened(ConnectionId(1), Started)");
+        (server, agent, inputs)
+    }
+
+    async fn next(inputs: &mut Receiver<Input>) -> String {
+        match timeout(DEADLINE, inputs.recv()).await.expect("waited in vain").unwrap() {
+            Input::Bytes(_, bytes) => String::from_utf8(bytes).unwrap(),
+            other => format!("{other:?}"),
         }
-        (Exit::Code(126 | 127), Some(words)) => {
-            Happened::NotStarted(SpawnError::Other(words.to_owned()))
-        }
-        _ => Happened::Exited { exit, stderr },
+    }
+
+    const CLOSED: &str = "Happened(ConnectionId(1), Exited { exit: Closed, stderr: [] })";
+
+    #[tokio::test]
+    async fn an_agent_elsewhere() {
+        let (mut server, agent, mut inputs) = reached().await;
+        agent.send(b"to\n".to_vec());
+        let mut buf = [0; 3];
+        server.read_exact(&mut buf).await.unwrap();
+        assert_eq!(&buf, b"to\n");
+        server.write_all(b"from\n").await.unwrap();
+        assert_eq!(next(&mut inputs).await, "from\n");
+        // What was sent before the end arrives, then the end.
+        agent.send(b"bye\n".to_vec());
+        drop(agent);
+        let mut rest = String::new();
+        server.read_to_string(&mut rest).await.unwrap();
+        assert_eq!(rest, "bye\n");
+        assert_eq!(next(&mut inputs).await, CLOSED);
+        assert!(inputs.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn an_agent_elsewhere_that_goes() {
+        let (server, _agent, mut inputs) = reached().await;
+        drop(server);
+        assert_eq!(next(&mut inputs).await, CLOSED);
+    }
+
+    #[tokio::test]
+    async fn an_agent_that_is_not_there() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("tcp://{}", listener.local_addr().unwrap());
+        drop(listener);
+        let (_agent, mut inputs) = start(url.clone());
+        let words = format!("cannot reach {url}: connection refused");
+        let expected = format!("Happened(ConnectionId(1), NotStarted(Other({words:?})))");
+        assert_eq!(next(&mut inputs).await, expected);
+    }
+
+    /// It takes no words, and has some to say: it can be ended all the same.
+    #[tokio::test]
+    async fn an_agent_that_does_not_read() {
+        let (_server, agent, mut inputs) = reached().await;
+        agent.send(vec![b'x'; 30 << 20]);
+        drop(agent);
+        assert_eq!(next(&mut inputs).await, CLOSED);
+    }
+
+    #[tokio::test]
+    async fn ended_before_it_was_reached() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        // It never answers the handshake.
+        let (agent, mut inputs) = start(format!("ws://{}", listener.local_addr().unwrap()));
+        let _server = listener.accept().await.unwrap();
+        drop(agent);
+        assert_eq!(next(&mut inputs).await, CLOSED);
     }
 }

@@ -1,4 +1,5 @@
-//! The loop: what happened → [`State::apply`] → what follows → what changed on the screen.
+//! The loop: what happened → [`State::apply`] → what follows (`perform`) → what changed on the
+//! screen.
 //!
 //! Everything that waits already is taken in before anything is shown, and nothing is shown while
 //! Neovim has not fetched what it was shown last: the core runs at its own speed, Neovim at its.
@@ -13,15 +14,18 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::agent::Agent;
+use super::disk::Disk;
+use super::input::Input;
 use super::outbox::{Item, Outbox};
-use super::published::{Published, Summary};
+use super::published::Published;
+use super::terminal::Running;
 use crate::protocol::peer::Peer;
-use crate::session::effect::{Effect, Tell};
 use crate::session::event::{Event, Happened, Wish};
 use crate::session::failure::Exit;
 use crate::session::ids::{ConnectionId, SessionId};
 use crate::session::outcome::Outcome;
 use crate::session::state::State;
+use crate::session::tool_call::TerminalId;
 use crate::view::screen::Screen;
 
 /// The least time between two frames: about 60 a second.
@@ -29,19 +33,9 @@ const FRAME: Duration = Duration::from_millis(16);
 /// How long the agents' last lines may take to be written when Neovim goes.
 const LAST_LINES: Duration = Duration::from_millis(60);
 
-/// What comes from the world.
-#[derive(Debug)]
-pub(super) enum Input {
-    /// Bytes from an agent.
-    Bytes(ConnectionId, Vec<u8>),
-    /// Something else happened to an agent.
-    Happened(ConnectionId, Happened),
-    /// Time has passed.
-    Event(Event),
-}
-
 /// What comes from Neovim.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "few at a time, moved once")]
 pub enum Action {
     /// The user wants something.
     Wish(Wish),
@@ -55,16 +49,19 @@ pub enum Action {
 
 /// Everything the core thread owns.
 pub(super) struct Core {
-    state: State,
-    agents: BTreeMap<ConnectionId, (Agent, Peer)>,
-    screens: BTreeMap<SessionId, Screen>,
+    pub(super) state: State,
+    pub(super) agents: BTreeMap<ConnectionId, (Agent, Peer)>,
+    /// Commands that run for agents.
+    pub(super) commands: BTreeMap<TerminalId, Running>,
+    pub(super) disk: Disk,
+    pub(super) screens: BTreeMap<SessionId, Screen>,
     /// What has changed since it was last shown or published.
     dirty: BTreeMap<SessionId, BTreeSet<usize>>,
     last_frame: Instant,
     pub(super) outbox: Arc<Outbox>,
     pub(super) published: Arc<Published>,
     pub(super) programs: PathBuf,
-    inputs: Sender<Input>,
+    pub(super) inputs: Sender<Input>,
 }
 
 impl Core {
@@ -74,9 +71,19 @@ impl Core {
         programs: PathBuf,
         inputs: Sender<Input>,
     ) -> Core {
-        let (state, agents, screens, dirty) = Default::default();
-        let last_frame = Instant::now();
-        Core { state, agents, screens, dirty, last_frame, outbox, published, programs, inputs }
+        Core {
+            state: State::default(),
+            agents: BTreeMap::new(),
+            commands: BTreeMap::new(),
+            disk: Disk::new(inputs.clone()),
+            screens: BTreeMap::new(),
+            dirty: BTreeMap::new(),
+            last_frame: Instant::now(),
+            outbox,
+            published,
+            programs,
+            inputs,
+        }
     }
 
     /// Runs until Neovim goes.
@@ -136,9 +143,14 @@ impl Core {
         }
     }
 
-    fn take(&mut self, input: Input) {
+    pub(super) fn take(&mut self, input: Input) {
         match input {
-            Input::Event(event) => self.apply(event),
+            Input::Event(event) => {
+                if let Event::TerminalExited(terminal, _) = &event {
+                    self.commands.remove(terminal);
+                }
+                self.apply(event);
+            }
             Input::Happened(id, happened) => self.happened(id, happened),
             Input::Bytes(id, bytes) => self.read(id, |peer, each| peer.receive(&bytes, each)),
         }
@@ -147,7 +159,9 @@ impl Core {
     fn happened(&mut self, id: ConnectionId, happened: Happened) {
         if let Happened::Exited { .. } | Happened::NotStarted(_) = happened {
             self.read(id, Peer::finish);
-            self.agents.remove(&id);
+            if self.agents.remove(&id).is_some() {
+                tracing::warn!(connection = %id, ?happened, "an agent ended by itself");
+            }
         }
         self.apply(Event::Agent { connection: id, happened });
     }
@@ -180,65 +194,11 @@ impl Core {
         }
     }
 
-    fn perform(&mut self, effect: Effect) {
-        match effect {
-            Effect::Spawn { connection, launch } => {
-                tracing::info!(%connection, agent = launch.agent, "starting");
-                let agent = Agent::start(connection, &launch, &self.programs, self.inputs.clone());
-                self.agents.insert(connection, (agent, Peer::new(connection)));
-            }
-            Effect::Call { connection, call } => {
-                self.send(connection, |peer| peer.call(call));
-            }
-            Effect::CancelTurn { connection, remote } => {
-                self.send(connection, |peer| peer.cancel_turn(remote));
-            }
-            Effect::Reply { reply, answer } => {
-                self.send(reply.connection, |peer| peer.reply(reply, &answer));
-            }
-            Effect::End(connection) => {
-                tracing::info!(%connection, "ending");
-                self.agents.remove(&connection);
-            }
-            Effect::SetTimer { timer, after } => {
-                let inputs = self.inputs.clone();
-                tokio::spawn(async move {
-                    sleep(after).await;
-                    if inputs.send(Input::Event(Event::TimerFired(timer))).await.is_err() {
-                        tracing::debug!("a timer outlived the core");
-                    }
-                });
-            }
-            Effect::Tell(tell) => self.tell(tell),
-        }
-    }
-
-    fn send(&mut self, connection: ConnectionId, line: impl FnOnce(&mut Peer) -> Vec<u8>) {
-        if let Some((agent, peer)) = self.agents.get_mut(&connection) {
-            agent.send(line(peer));
-        }
-    }
-
-    /// Tells Neovim. What happened before in the chat is shown before.
-    fn tell(&mut self, tell: Tell) {
-        if let Tell::SessionChanged(id) = tell {
-            if let Some(session) = self.state.session(id) {
-                let summary = Summary::of(session);
-                self.published.summary(summary.clone());
-                self.outbox.push([Item::Session(summary)]);
-            }
+    /// Publishes and shows what has changed.
+    pub(super) fn show(&mut self) {
+        if self.dirty.is_empty() {
             return;
         }
-        self.show();
-        if let Tell::Closed(id) = tell {
-            self.screens.remove(&id);
-            self.published.close(id);
-        }
-        self.outbox.push([Item::Tell(tell)]);
-    }
-
-    /// Publishes and shows what has changed.
-    fn show(&mut self) {
         self.last_frame = Instant::now();
         for (id, entries) in std::mem::take(&mut self.dirty) {
             let Some(session) = self.state.session(id) else { continue };
@@ -255,25 +215,17 @@ impl Core {
         }
     }
 
-    /// Says the last words to the agents, closes their stdins, and goes.
+    /// Says the last words to the agents, closes their stdins, ends all commands, and goes.
     async fn shutdown(mut self, done: std::sync::mpsc::Sender<()>) {
         self.apply(Event::Shutdown);
-        let any = !self.agents.is_empty();
+        let any = !self.agents.is_empty() || !self.commands.is_empty();
         self.agents.clear();
+        self.commands.clear();
         if any {
             sleep(LAST_LINES).await;
         }
         if done.send(()).is_err() {
             tracing::debug!("Neovim did not wait for us");
-        }
-    }
-}
-
-impl Input {
-    fn connection(&self) -> Option<ConnectionId> {
-        match self {
-            Input::Bytes(id, _) | Input::Happened(id, _) => Some(*id),
-            Input::Event(_) => None,
         }
     }
 }

@@ -86,7 +86,7 @@ impl Handle {
 
     /// Hands an action to the core. False when the core is gone.
     pub fn send(&self, action: Action) -> bool {
-        if let Action::Wish(Wish::Open { session, launch }) = &action {
+        if let Action::Wish(Wish::Open { session, launch, .. }) = &action {
             // Whoever opens a session finds it in the list at once.
             self.published.summary(Summary::starting(*session, launch));
         }

@@ -1,13 +1,23 @@
 //! The only place with threads, clocks, files and processes.
 //!
 //! One named thread runs one loop that owns all sessions (`core_loop`); small tasks on the same
-//! thread move bytes and own nothing (`agent`). The rest of the plugin sees a [`handle::Handle`]
+//! thread move bytes and own nothing (`agent`, `terminal`, `disk`). The rest of the plugin sees a [`handle::Handle`]
 //! and the [`outbox`] it drains.
 
 mod agent;
 pub mod bell;
 mod core_loop;
+pub mod disk;
+mod guard;
 pub mod handle;
+pub mod input;
+mod last_words;
 pub mod log;
 pub mod outbox;
+mod perform;
 pub mod published;
+mod system_error;
+pub mod terminal;
+mod timer;
+pub mod transport;
+mod utf8;

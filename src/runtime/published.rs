@@ -5,12 +5,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::session::ids::SessionId;
-use crate::session::state::{Entry, Launch, Session};
+use crate::session::agent::{AuthMethod, Capabilities, Launch};
+use crate::session::entry::Entry;
+use crate::session::ids::{AskId, RemoteId, SessionId};
+use crate::session::question::{Body, Permission};
+use crate::session::settings::{Settings, Usage};
+use crate::session::state::{Session, State};
 use crate::view::export;
 
 /// A session in a few words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Its id.
     pub id: SessionId,
@@ -24,6 +28,51 @@ pub struct Summary {
     pub state: &'static str,
     /// How many prompts wait.
     pub queued: usize,
+    /// The agent's own name for it.
+    pub remote: Option<RemoteId>,
+    /// How full the model's context is.
+    pub usage: Option<Usage>,
+    /// How many questions wait for the user.
+    pub pending_permissions: usize,
+}
+
+/// A permission that waits for the user.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PermissionInfo {
+    /// The question's id.
+    pub ask: AskId,
+    /// Of which session.
+    pub session: SessionId,
+    /// What is asked.
+    pub permission: Permission,
+}
+
+/// What a session can be set to, and what its agent can do.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SettingsInfo {
+    /// The settings.
+    pub settings: Settings,
+    /// What the agent can do.
+    pub can: Capabilities,
+    /// The agent takes words into a running turn.
+    pub steering: bool,
+    /// How one can log in.
+    pub auth_methods: Vec<AuthMethod>,
+    /// The agent's title and version, in its own words.
+    pub agent: (Option<String>, Option<String>),
+}
+
+impl SettingsInfo {
+    fn of(state: &State, session: &Session) -> SettingsInfo {
+        let info = state.agent_of(session).cloned().unwrap_or_default();
+        SettingsInfo {
+            settings: session.settings.clone(),
+            can: info.can,
+            steering: session.steering,
+            auth_methods: info.auth_methods,
+            agent: (info.title, info.version),
+        }
+    }
 }
 
 impl Summary {
@@ -36,6 +85,9 @@ impl Summary {
             cwd: launch.cwd.clone(),
             state: "starting",
             queued: 0,
+            remote: None,
+            usage: None,
+            pending_permissions: 0,
         }
     }
 
@@ -48,6 +100,9 @@ impl Summary {
             cwd: session.launch.cwd.clone(),
             state: session.word(),
             queued: session.queue.len(),
+            remote: session.remote.clone(),
+            usage: session.settings.usage.clone(),
+            pending_permissions: session.waiting,
         }
     }
 }
@@ -56,11 +111,13 @@ impl Summary {
 #[derive(Debug, Default)]
 pub struct Published {
     sessions: Mutex<BTreeMap<SessionId, Page>>,
+    permissions: Mutex<Vec<PermissionInfo>>,
 }
 
 #[derive(Debug)]
 struct Page {
     summary: Summary,
+    settings: Option<SettingsInfo>,
     /// The transcript, entry by entry, each with the length of the message text it holds.
     entries: Vec<(String, usize)>,
 }
@@ -69,6 +126,16 @@ impl Published {
     /// The sessions there are.
     pub fn summaries(&self) -> Vec<Summary> {
         self.lock().values().map(|it| it.summary.clone()).collect()
+    }
+
+    /// The permissions that wait for the user, oldest first.
+    pub fn permissions(&self) -> Vec<PermissionInfo> {
+        self.permissions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What a session can be set to; none before its agent has said so.
+    pub fn settings(&self, session: SessionId) -> Option<SettingsInfo> {
+        self.lock().get(&session)?.settings.clone()
     }
 
     /// The whole chat as Markdown.
@@ -87,8 +154,26 @@ impl Published {
         match sessions.get_mut(&summary.id) {
             Some(page) => page.summary = summary,
             None => {
-                sessions.insert(summary.id, Page { summary, entries: Vec::new() });
+                sessions.insert(summary.id, Page { summary, settings: None, entries: Vec::new() });
             }
+        }
+    }
+
+    pub(super) fn set_permissions(&self, state: &State) {
+        let permissions = state.asks().filter_map(|(ask, open)| match &open.body {
+            Body::Permission(permission) => {
+                let permission = permission.clone();
+                Some(PermissionInfo { ask, session: open.session, permission })
+            }
+            _ => None,
+        });
+        let mut published = self.permissions.lock().unwrap_or_else(PoisonError::into_inner);
+        *published = permissions.collect();
+    }
+
+    pub(super) fn set_settings(&self, state: &State, session: &Session) {
+        if let Some(page) = self.lock().get_mut(&session.id) {
+            page.settings = Some(SettingsInfo::of(state, session));
         }
     }
 

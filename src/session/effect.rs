@@ -2,14 +2,19 @@
 
 use std::time::Duration;
 
+use super::agent::{AgentInfo, AuthMethod, Launch, McpServer};
+use super::content::Content;
+use super::entry::StopReason;
+use super::event::{Ask, CommandLine, Kept};
 use super::failure::{Exit, Failure, RpcError};
-use super::ids::{ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
-use super::state::{AgentInfo, Content, Launch, StopReason};
+use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
+use super::question::{FieldValue, FileRange, Question};
+use super::tool_call::{TerminalExit, TerminalId};
 
 /// Something to be done.
 #[derive(Debug, PartialEq)]
 pub enum Effect {
-    /// Start the agent.
+    /// Start the agent, or reach it.
     Spawn {
         /// The name of this run.
         connection: ConnectionId,
@@ -30,6 +35,9 @@ pub enum Effect {
         /// The agent's name for the session.
         remote: RemoteId,
     },
+    /// Tell the agent that the answer to `authenticate` is not wanted any more
+    /// (`$/cancel_request`).
+    CancelLogin(ConnectionId),
     /// Answer a request of the agent.
     Reply {
         /// The duty this fulfils.
@@ -39,6 +47,28 @@ pub enum Effect {
     },
     /// End this run: close its stdin, then kill it with all its children.
     End(ConnectionId),
+    /// Read a file from the disk.
+    ReadDisk(AskId, FileRange),
+    /// Write a file to the disk, making its folder if need be.
+    WriteDisk {
+        /// For which question.
+        ask: AskId,
+        /// Which file.
+        path: String,
+        /// Its new text.
+        text: String,
+    },
+    /// List a folder: the answer's text has a line for each entry, `name` or `name/`.
+    ListDisk(AskId, String),
+    /// Run a command for an agent.
+    RunCommand {
+        /// The name of its terminal.
+        terminal: TerminalId,
+        /// What to run, with an absolute folder.
+        command: CommandLine,
+    },
+    /// End a command, with all its children.
+    KillCommand(TerminalId),
     /// Raise [`super::event::Event::TimerFired`] after a while.
     SetTimer {
         /// What to raise.
@@ -53,14 +83,19 @@ pub enum Effect {
 /// One of our requests.
 #[derive(Debug, PartialEq)]
 pub enum Call {
-    /// `initialize`
-    Initialize,
-    /// `session/new`
-    NewSession {
+    /// `initialize`; once more in an old form when it was refused.
+    Initialize {
+        /// In the old form.
+        old_form: bool,
+    },
+    /// `session/new`, `session/load`, `session/resume` or `session/fork`.
+    Session {
         /// For which session.
         session: SessionId,
-        /// Its project.
-        cwd: String,
+        /// Which of them.
+        how: Make,
+        /// The project and what else the agent must know.
+        place: Place,
     },
     /// `session/prompt`
     Prompt {
@@ -73,13 +108,106 @@ pub enum Call {
         /// What the user says.
         content: Vec<Content>,
     },
+    /// `_session/steering`
+    Steer {
+        /// For which session.
+        session: SessionId,
+        /// The agent's name for it.
+        remote: RemoteId,
+        /// What the user says.
+        content: Vec<Content>,
+    },
+    /// `authenticate`
+    Authenticate {
+        /// For which session.
+        session: SessionId,
+        /// The method's id.
+        method: String,
+    },
+    /// Something to set or to ask.
+    Ask {
+        /// For which session.
+        session: SessionId,
+        /// The agent's name for it.
+        remote: RemoteId,
+        /// What.
+        ask: Ask,
+        /// The caller's tag.
+        tag: Tag,
+        /// The next page of a list.
+        cursor: Option<String>,
+        /// The project, for a list.
+        cwd: String,
+    },
+    /// `session/close`
+    Close(RemoteId),
+    /// `shutdown`, for agents of an old dialect.
+    Shutdown,
+}
+
+/// How a session is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Make {
+    /// Anew.
+    New,
+    /// From what the agent kept, telling the history.
+    Load(RemoteId),
+    /// From what the agent kept, silently.
+    Resume(RemoteId),
+    /// From another session.
+    Fork(RemoteId),
+}
+
+/// Where a session works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The project.
+    pub cwd: String,
+    /// Further folders.
+    pub directories: Vec<String>,
+    /// Tool servers the agent can use.
+    pub mcp_servers: Vec<McpServer>,
 }
 
 /// Answers to the agent's requests.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Reply {
     /// Done, nothing to say.
     Empty,
+    /// To a permission: this option, or cancelled.
+    Permission(Option<String>),
+    /// To a read.
+    Text(String),
+    /// To a list of a folder: names, and whether each is a folder.
+    Entries(Vec<(String, bool)>),
+    /// To a command: its terminal.
+    Terminal(TerminalId),
+    /// What a command said.
+    Output {
+        /// The text.
+        output: String,
+        /// Whether it is not all.
+        truncated: bool,
+        /// How the command ended, if it has.
+        exit: Option<TerminalExit>,
+    },
+    /// How a command ended.
+    Exit(TerminalExit),
+    /// What a command said and how it ended (a dialect's one answer to both).
+    Ran {
+        /// The text.
+        output: String,
+        /// Whether it is not all.
+        truncated: bool,
+        /// How it ended.
+        exit: TerminalExit,
+    },
+    /// To a form or address: accepted, with values.
+    Accept(Vec<(String, FieldValue)>),
+    /// To a form or address: declined.
+    Decline,
+    /// To a form or address: the user looked away.
+    Dismiss,
 }
 
 /// What a timer is for. A timer that has lost its object is ignored when it fires.
@@ -93,6 +221,15 @@ pub enum Timer {
         /// Which extension.
         patience: u32,
     },
+    /// Neovim has not answered a question about a file: it may be waiting for a key.
+    NoEditor(AskId),
+    /// It is time to reach a lost agent again. The runtime adds some chance to the delay.
+    Reconnect {
+        /// For which session.
+        session: SessionId,
+        /// Which attempt.
+        attempt: u32,
+    },
 }
 
 /// What the editor is told.
@@ -100,6 +237,8 @@ pub enum Timer {
 pub enum Tell {
     /// Something of the session's summary has changed.
     SessionChanged(SessionId),
+    /// Something of the session's settings (modes, options, commands, plan) has changed.
+    SettingsChanged(SessionId),
     /// The session can be prompted.
     Ready(SessionId),
     /// The session could not be made, or lost its agent.
@@ -155,5 +294,60 @@ pub enum Tell {
         tag: Tag,
         /// Who answered, or why nobody did.
         result: Result<AgentInfo, Failure>,
+    },
+    /// A question for the editor or the user; the answer is a
+    /// [`super::event::Wish::Answer`].
+    Asked(AskId, Question),
+    /// A question needs no answer any more: it was answered, withdrawn or cancelled.
+    Settled {
+        /// Which.
+        ask: AskId,
+        /// Of which session.
+        session: SessionId,
+        /// For a permission, the option chosen; none when it was cancelled.
+        option: Option<String>,
+    },
+    /// The agent wants a login: the user may choose one of these.
+    LoginRequired {
+        /// Which session waits.
+        session: SessionId,
+        /// The ways.
+        methods: Vec<AuthMethod>,
+    },
+    /// A login is to be done in a terminal; a [`super::event::Wish::LoggedIn`] tells its end.
+    LoginInTerminal {
+        /// Which session waits.
+        session: SessionId,
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// Variables.
+        env: Vec<(String, String)>,
+        /// Where.
+        cwd: String,
+    },
+    /// An address to be opened, after asking the user.
+    OpenUrl {
+        /// For which session.
+        session: SessionId,
+        /// The address.
+        url: String,
+    },
+    /// What came of an [`Ask`].
+    AskDone {
+        /// Which session.
+        session: SessionId,
+        /// The caller's tag.
+        tag: Tag,
+        /// Nothing to tell but that it worked, or what failed. Kept sessions where a list was asked.
+        result: Result<Vec<Kept>, Failure>,
+    },
+    /// Something for the user to read.
+    Notice {
+        /// Of which session.
+        session: SessionId,
+        /// `info`, `warning`, `error`
+        severity: String,
+        /// The words.
+        message: String,
     },
 }

@@ -1,9 +1,14 @@
 //! Everything that can happen. A closed enum: what is not here cannot start any work.
 
+use super::agent::{AgentInfo, Launch};
+use super::content::Content;
 use super::effect::Timer;
+use super::entry::{Chunk, Note, StopReason};
 use super::failure::{Exit, RpcError, SpawnError};
-use super::ids::{ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
-use super::state::{AgentInfo, Content, Launch, Role, StopReason};
+use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
+use super::question::{Elicitation, PermissionOption, Reaction};
+use super::settings::{Choice, Command, ConfigOption, Plan, Usage};
+use super::tool_call::{TerminalExit, TerminalId, ToolCallId, ToolCallUpdate};
 
 /// Something happened.
 #[derive(Debug)]
@@ -17,10 +22,30 @@ pub enum Event {
         /// What happened.
         happened: Happened,
     },
+    /// The disk has been read or written for an agent.
+    Disk {
+        /// For which question.
+        ask: AskId,
+        /// The text (empty for a write), or why not.
+        result: Result<String, DiskError>,
+    },
+    /// A command we run for an agent said something.
+    TerminalOutput(TerminalId, String),
+    /// A command we run for an agent has ended, or could not be started.
+    TerminalExited(TerminalId, Result<TerminalExit, String>),
     /// A timer asked for by [`super::effect::Effect::SetTimer`] has run out.
     TimerFired(Timer),
     /// Neovim is going: answer what is open, start nothing.
     Shutdown,
+}
+
+/// Why the disk could not be read or written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DiskError {
+    /// There is no such file.
+    NotFound,
+    /// Something else.
+    Other(String),
 }
 
 /// What the user or a program on the Lua side asks for.
@@ -32,6 +57,8 @@ pub enum Wish {
         session: SessionId,
         /// The agent to run.
         launch: Launch,
+        /// Where the session comes from.
+        origin: Origin,
     },
     /// Say something. Waits in the queue while the agent is starting or busy.
     Prompt {
@@ -42,7 +69,16 @@ pub enum Wish {
         /// Comes back when the turn ends.
         tag: Tag,
     },
-    /// Stop the running turn.
+    /// Say something into the running turn, where the agent can take it; else it waits.
+    Steer {
+        /// To which session.
+        session: SessionId,
+        /// What to say.
+        content: Vec<Content>,
+        /// Comes back when the turn ends.
+        tag: Tag,
+    },
+    /// Stop the running turn, or a login.
     Cancel(SessionId),
     /// End the session, and the agent when nobody else uses it.
     Close(SessionId),
@@ -59,6 +95,68 @@ pub enum Wish {
         /// The agent to try.
         launch: Launch,
     },
+    /// Something to set or to ask of the agent.
+    Ask {
+        /// For which session.
+        session: SessionId,
+        /// What.
+        ask: Ask,
+        /// Comes back with the outcome.
+        tag: Tag,
+    },
+    /// Log in by one of the agent's methods, named by its id.
+    LogIn {
+        /// For which session.
+        session: SessionId,
+        /// The method's id.
+        method: String,
+    },
+    /// A login in a terminal has ended, well or not.
+    LoggedIn {
+        /// For which session.
+        session: SessionId,
+        /// Whether it went well.
+        ok: bool,
+    },
+    /// The editor or the user answers a question.
+    Answer {
+        /// Which.
+        ask: AskId,
+        /// How.
+        reaction: Reaction,
+    },
+}
+
+/// Where a session comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// It is new.
+    New,
+    /// The agent kept it under this name: with its history if it can tell it.
+    Kept(RemoteId),
+    /// It branches off another session of ours.
+    Fork(SessionId),
+}
+
+/// Something to set or to ask of the agent, beside the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ask {
+    /// Change the mode, by its id.
+    SetMode(String),
+    /// Change the model, by its id.
+    SetModel(String),
+    /// Choose a value of an option.
+    SetOption(String, String),
+    /// Switch an option.
+    SetSwitch(String, bool),
+    /// Give the session a name.
+    SetTitle(String),
+    /// What sessions the agent keeps, all pages.
+    ListSessions,
+    /// Forget a kept session.
+    DeleteSession(RemoteId),
+    /// Log out.
+    LogOut,
 }
 
 /// What one run of an agent did, or what became of it.
@@ -91,7 +189,21 @@ pub enum Happened {
         /// What it wants.
         request: Request,
     },
-    /// A message that could not be understood; logged where it was read.
+    /// It does not want the answer to one of its requests any more: the request's id as it wrote it.
+    Withdrawn(Box<str>),
+    /// A visit to an address that an elicitation asked for has done its work.
+    ElicitationComplete(String),
+    /// A login in the browser has done its work (a dialect's way to say so).
+    AuthComplete,
+    /// A turn has ended without an answer to the prompt (a dialect's way to say so).
+    TurnEnded {
+        /// The agent's name for the session.
+        remote: RemoteId,
+        /// Why.
+        reason: StopReason,
+    },
+    /// A message that was understood and needs nothing done, or could not be understood; logged
+    /// where it was read.
     Unrecognized,
 }
 
@@ -100,12 +212,12 @@ pub enum Happened {
 pub enum Answer {
     /// To `initialize`.
     Initialize(Result<AgentInfo, RpcError>),
-    /// To `session/new`.
-    NewSession {
+    /// To `session/new`, `session/load`, `session/resume` or `session/fork`.
+    Session {
         /// Which session asked.
         session: SessionId,
-        /// The agent's name for it.
-        result: Result<RemoteId, RpcError>,
+        /// What the agent made of it.
+        result: Result<Made, RpcError>,
     },
     /// To `session/prompt`: the turn has ended.
     Prompt {
@@ -116,6 +228,74 @@ pub enum Answer {
         /// Why it ended.
         result: Result<StopReason, RpcError>,
     },
+    /// To `authenticate`.
+    Authenticate {
+        /// Which session asked.
+        session: SessionId,
+        /// An address to open, if the agent gives one.
+        result: Result<Option<String>, RpcError>,
+    },
+    /// To an [`Ask`].
+    Asked {
+        /// Which session.
+        session: SessionId,
+        /// What was asked.
+        ask: Ask,
+        /// The caller's tag.
+        tag: Tag,
+        /// What came of it.
+        result: Result<Told, RpcError>,
+    },
+    /// To `_session/steering`.
+    Steered {
+        /// Which session.
+        session: SessionId,
+        /// Whether it was taken.
+        result: Result<(), RpcError>,
+    },
+    /// To something whose answer changes nothing.
+    Other,
+}
+
+/// A session as the agent made or found it.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// Its name; none where the request named it.
+    pub remote: Option<RemoteId>,
+    /// The older kind of modes.
+    pub modes: Option<Choice>,
+    /// The older kind of models.
+    pub models: Option<Choice>,
+    /// Options.
+    pub options: Option<Vec<ConfigOption>>,
+    /// The agent takes words into a running turn.
+    pub steering: bool,
+}
+
+/// What came of an [`Ask`].
+#[derive(Debug)]
+pub enum Told {
+    /// It is done.
+    Done,
+    /// The options as they are now; none when the agent did not say.
+    Options(Option<Vec<ConfigOption>>),
+    /// The session's name as it is now.
+    Title(String),
+    /// One page of kept sessions, and where the next begins.
+    Sessions(Vec<Kept>, Option<String>),
+}
+
+/// A session that the agent keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Its name.
+    pub remote: RemoteId,
+    /// Its project.
+    pub cwd: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// When it was last used, in the agent's words.
+    pub updated: Option<String>,
 }
 
 /// A `session/update`.
@@ -123,29 +303,142 @@ pub enum Answer {
 pub enum Update {
     /// A piece of a message.
     Chunk(Chunk),
+    /// A tool call, new or changed: agents do not always say which.
+    ToolCall(ToolCallId, Box<ToolCallUpdate>),
+    /// The plan, whole.
+    Plan(Plan),
+    /// A plan is no more.
+    PlanRemoved(String),
+    /// The slash commands, all of them.
+    Commands(Vec<Command>),
+    /// The mode is this now.
+    Mode(String),
+    /// Options. `partial`: those not named stay.
+    Options {
+        /// The options.
+        options: Vec<ConfigOption>,
+        /// Whether this is not all of them.
+        partial: bool,
+    },
     /// The session has a name now, or none any more.
     Title(Option<String>),
-    /// A kind of update that is not acted upon.
-    Other,
+    /// How full the context is.
+    Usage(Usage),
+    /// Something for the chat: notice, compaction, subagent, or a kind we do not know.
+    Note(Note),
+    /// More of a compaction's summary.
+    CompactionSummary {
+        /// Which compaction.
+        id: String,
+        /// The piece.
+        content: Content,
+    },
+    /// Understood, and nothing to do about it.
+    Nothing,
 }
 
-/// A piece of a message.
+/// A request of the agent. Paths are absolute already.
 #[derive(Debug, PartialEq)]
-pub struct Chunk {
-    /// Whose message.
-    pub role: Role,
-    /// The piece.
-    pub content: Content,
-    /// The agent's id of the message, when it gives one: another id means another message.
-    pub message: Option<Box<str>>,
-}
-
-/// A request of the agent.
-#[derive(Debug, PartialEq, Eq)]
 pub enum Request {
+    /// Whether it may do something.
+    Permission {
+        /// The session's name.
+        remote: RemoteId,
+        /// The tool call it is about.
+        tool_call: ToolCallId,
+        /// What the request tells of that tool call.
+        update: Box<ToolCallUpdate>,
+        /// The possible answers.
+        options: Vec<PermissionOption>,
+    },
+    /// The text of a file.
+    ReadFile {
+        /// The session's name.
+        remote: RemoteId,
+        /// The file, as the agent wrote it.
+        path: String,
+        /// The first line, from 1.
+        line: Option<u32>,
+        /// How many lines.
+        limit: Option<u32>,
+    },
+    /// To change a file.
+    WriteFile {
+        /// The session's name.
+        remote: RemoteId,
+        /// The file, as the agent wrote it.
+        path: String,
+        /// Its new text.
+        text: String,
+    },
+    /// What is in a folder (a dialect).
+    ListDirectory {
+        /// The session's name.
+        remote: RemoteId,
+        /// The folder, as the agent wrote it.
+        path: String,
+    },
+    /// To run a command.
+    Run {
+        /// The session's name.
+        remote: RemoteId,
+        /// What to run.
+        command: CommandLine,
+        /// Answer when it has ended, with everything (a dialect); else at once, with its id.
+        to_the_end: bool,
+    },
+    /// About a command that was run.
+    Terminal {
+        /// Which.
+        terminal: TerminalId,
+        /// What about it.
+        verb: TerminalVerb,
+    },
+    /// To fill in a form or visit an address.
+    Elicit {
+        /// The session's name; none when it is about one of our requests.
+        remote: Option<RemoteId>,
+        /// What is wanted.
+        elicitation: Elicitation,
+    },
     /// A method this client does not offer.
     Unknown {
         /// Its name.
         method: String,
     },
+    /// A method this client offers, with parameters that can't be read or allowed.
+    Invalid {
+        /// Its name.
+        method: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// A command to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The program, or a line for the shell when there are no arguments.
+    pub command: String,
+    /// The arguments.
+    pub args: Vec<String>,
+    /// Variables.
+    pub env: Vec<(String, String)>,
+    /// Where; the session's project if none is named.
+    pub cwd: Option<String>,
+    /// How much of the output is wanted.
+    pub limit: Option<u64>,
+}
+
+/// What an agent wants of a command it runs with us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TerminalVerb {
+    /// What it has said.
+    Output,
+    /// To hear when it has ended.
+    Wait,
+    /// To end it.
+    Kill,
+    /// To end and forget it.
+    Release,
 }

@@ -65,6 +65,32 @@ pub enum Failure {
         /// What it was asked.
         what: &'static str,
     },
+    /// The agent wants a login, and the user did not log in.
+    NotLoggedIn {
+        /// The agent's name.
+        agent: String,
+        /// Variables that must be set, where that is the way.
+        variables: Vec<String>,
+    },
+    /// The agent can't do this.
+    NotSupported {
+        /// The agent's name.
+        agent: String,
+        /// What.
+        what: &'static str,
+    },
+    /// The agent said no to something asked of it.
+    AskRefused {
+        /// The agent's name.
+        agent: String,
+        /// Its words.
+        error: RpcError,
+    },
+    /// The agent is not ready for this.
+    NotReady {
+        /// The agent's name.
+        agent: String,
+    },
     /// The user took the prompt back before it was sent.
     Withdrawn,
     /// The session was closed.
@@ -107,16 +133,29 @@ pub enum SpawnError {
 impl RpcError {
     /// The method is not one this client offers.
     pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// Parameters that can't be read or allowed.
+    pub const INVALID_PARAMS: i64 = -32602;
     /// Something broke inside.
     pub const INTERNAL: i64 = -32603;
+    /// A file or session that is not there.
+    pub const NOT_FOUND: i64 = -32002;
+    /// The same, in the words of a dialect.
+    pub const NO_SESSION: i64 = -32001;
+    /// A login is wanted first.
+    pub const AUTH_REQUIRED: i64 = -32000;
+    /// The answer is not wanted any more.
+    pub const CANCELLED: i64 = -32800;
+    /// Not a request at all, some agents say when they want it in an older form.
+    pub const INVALID_REQUEST: i64 = -32600;
+
+    /// An error of ours.
+    pub fn new(code: i64, message: impl Into<String>) -> RpcError {
+        RpcError { code, message: message.into(), details: None }
+    }
 
     /// The answer to a method we do not offer.
     pub fn method_not_found(method: &str) -> RpcError {
-        RpcError {
-            code: RpcError::METHOD_NOT_FOUND,
-            message: format!("method not found: {method}"),
-            details: None,
-        }
+        RpcError::new(RpcError::METHOD_NOT_FOUND, format!("method not found: {method}"))
     }
 }
 
@@ -152,6 +191,10 @@ impl Failure {
             Failure::TurnFailed { .. } => "turn_failed",
             Failure::Killed { .. } => "agent_killed",
             Failure::Silent { .. } => "no_answer",
+            Failure::NotLoggedIn { .. } => "not_logged_in",
+            Failure::NotSupported { .. } => "not_supported",
+            Failure::AskRefused { .. } => "refused",
+            Failure::NotReady { .. } => "not_ready",
             Failure::Withdrawn => "withdrawn",
             Failure::Closed => "session_closed",
             Failure::NoSession => "no_session",
@@ -175,6 +218,15 @@ impl Failure {
             Failure::TurnFailed { agent, error } => format!("{agent} reported an error: {error}"),
             Failure::Killed { agent } => format!("{agent} was killed"),
             Failure::Silent { agent, what } => format!("{agent} did not answer {what}"),
+            Failure::NotLoggedIn { agent, variables } if variables.is_empty() => {
+                format!("{agent} wants a login first")
+            }
+            Failure::NotLoggedIn { agent, variables } => {
+                format!("{agent} wants {} in its environment", variables.join(" and "))
+            }
+            Failure::NotSupported { agent, what } => format!("{agent} can't {what}"),
+            Failure::AskRefused { agent, error } => format!("{agent} refused: {error}"),
+            Failure::NotReady { agent } => format!("{agent} is not ready"),
             Failure::Withdrawn => "the prompt was taken back before it was sent".into(),
             Failure::Closed => "the session was closed".into(),
             Failure::NoSession => "there is no such session".into(),
@@ -203,7 +255,18 @@ impl Failure {
             Failure::TurnFailed { .. } => Some("You can go on: send another prompt.".into()),
             Failure::Killed { .. } => Some("Your next prompt starts it again.".into()),
             Failure::Silent { .. } => Some("`:Acp wait` waits longer, `:Acp restart` starts it again.".into()),
-            Failure::Withdrawn | Failure::Closed => None,
+            Failure::NotLoggedIn { variables, .. } if variables.is_empty() => {
+                Some("`:Acp auth` logs in. Your next prompt tries again.".into())
+            }
+            Failure::NotLoggedIn { variables, .. } => Some(format!(
+                "Set {} and start Neovim again, or put it in the agent's `env`.",
+                variables.join(" and ")
+            )),
+            Failure::NotReady { .. } => Some("Wait until the chat says `ready`.".into()),
+            Failure::NotSupported { .. }
+            | Failure::AskRefused { .. }
+            | Failure::Withdrawn
+            | Failure::Closed => None,
             Failure::NoSession => Some("`:AcpChat` starts one.".into()),
         }
     }

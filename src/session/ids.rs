@@ -15,6 +15,10 @@ pub struct ConnectionId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TurnId(pub u64);
 
+/// A question to the editor or the user that is open. Never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AskId(pub u64);
+
 /// The agent's own name for a session. Cheap to clone: it comes with every streamed chunk.
 pub type RemoteId = Arc<str>;
 

@@ -4,10 +4,17 @@
 //! processes, Lua or windows: whatever happens arrives as an [`event::Event`], whatever has to be
 //! done leaves as an [`effect::Effect`].
 
+pub mod agent;
+pub mod content;
 pub mod effect;
+pub mod entry;
 pub mod event;
 pub mod failure;
 pub mod ids;
 pub mod outcome;
+pub mod question;
 mod reduce;
+pub mod settings;
 pub mod state;
+pub mod terminal;
+pub mod tool_call;

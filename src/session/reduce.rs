@@ -4,16 +4,24 @@
 //! like. What has lost its object (an answer for a closed session, an update after the end) is
 //! dropped on purpose at the place that looks the object up.
 
+mod ask;
 mod connection;
+mod file;
+mod login;
+mod make;
 mod message;
+mod setting;
+mod terminal;
+mod tool_call;
 mod turn;
 
-use super::effect::Effect;
-use super::event::{Event, Happened, Request, Wish};
+use super::effect::{Effect, Reply, Timer};
+use super::entry::Entry;
+use super::event::{Answer, Event, Happened, Request, Wish};
 use super::failure::RpcError;
-use super::ids::ConnectionId;
+use super::ids::{ConnectionId, RemoteId, ReplyTo};
 use super::outcome::Outcome;
-use super::state::{Entry, Prompt, Session, State};
+use super::state::{Prompt, Session, State};
 
 impl State {
     /// Takes in what has happened; what follows is added to `out`.
@@ -21,23 +29,34 @@ impl State {
         match event {
             Event::User(wish) => self.wish(wish, out),
             Event::Agent { connection, happened } => self.happened(connection, happened, out),
+            Event::Disk { ask, result } => self.disk(ask, result, out),
+            Event::TerminalOutput(terminal, text) => self.terminal_output(&terminal, &text, out),
+            Event::TerminalExited(terminal, exit) => self.terminal_exited(&terminal, exit, out),
             Event::TimerFired(timer) => self.timer_fired(timer, out),
             Event::Shutdown => self.shutdown(out),
         }
     }
 
     fn wish(&mut self, wish: Wish, out: &mut Outcome) {
+        let prompt = |content, tag| Prompt { content, tag, shown: false };
         match wish {
-            Wish::Open { session, launch } => self.open(session, launch, out),
-            Wish::Prompt { session, content, tag } => {
-                self.prompt(session, Prompt { content, tag, shown: false }, out);
+            Wish::Open { session, launch, origin } => {
+                self.open(Session::new(session, launch, origin), out);
             }
+            Wish::Prompt { session, content, tag } => {
+                self.prompt(session, prompt(content, tag), out);
+            }
+            Wish::Steer { session, content, tag } => self.steer(session, prompt(content, tag), out),
             Wish::Cancel(session) => self.cancel(session, out),
             Wish::Close(session) => self.close(session, out),
             Wish::Restart(session) => self.restart(session, out),
             Wish::Kill(session) => self.kill(session, out),
             Wish::Wait(session) => self.wait_longer(session, out),
             Wish::Probe { tag, launch } => self.probe(tag, launch, out),
+            Wish::Ask { session, ask, tag } => self.ask_agent(session, (ask, tag), out),
+            Wish::LogIn { session, method } => self.log_in(session, &method, out),
+            Wish::LoggedIn { session, ok } => self.logged_in(session, ok, out),
+            Wish::Answer { ask, reaction } => self.react(ask, reaction, out),
         }
     }
 
@@ -48,12 +67,82 @@ impl State {
             Happened::Exited { exit, stderr } => self.exited(connection, (exit, stderr), out),
             Happened::Answered(answer) => self.answered(connection, answer, out),
             Happened::Updated { remote, update } => self.updated(connection, (remote, update), out),
-            Happened::Requested { reply, request: Request::Unknown { method } } => {
-                let answer = Err(RpcError::method_not_found(&method));
-                out.effects.push(Effect::Reply { reply, answer });
+            Happened::Requested { reply, request } => self.requested(reply, request, out),
+            Happened::Withdrawn(id) => self.withdrawn(connection, &id, out),
+            Happened::ElicitationComplete(id) => self.elicitation_complete(connection, &id, out),
+            Happened::AuthComplete => self.auth_complete(connection, out),
+            Happened::TurnEnded { remote, reason } => {
+                self.turn_ended_by_word(connection, (&remote, reason), out);
             }
             Happened::Unrecognized => {}
         }
+    }
+
+    fn answered(&mut self, id: ConnectionId, answer: Answer, out: &mut Outcome) {
+        match answer {
+            Answer::Initialize(result) => self.initialized(id, result, out),
+            Answer::Session { session, result } => self.session_made(id, (session, result), out),
+            Answer::Prompt { session, turn, result } => {
+                self.turn_ended(session, (turn, result), out)
+            }
+            Answer::Authenticate { session, result } => self.authenticated(session, result, out),
+            Answer::Asked { session, ask, tag, result } => {
+                self.agent_told(session, (ask, tag, result), out);
+            }
+            Answer::Steered { session, result } => self.steered(session, result, out),
+            Answer::Other => {}
+        }
+    }
+
+    fn requested(&mut self, reply: ReplyTo, request: Request, out: &mut Outcome) {
+        match request {
+            Request::Permission { remote, tool_call, update, options } => {
+                self.permission((reply, &remote), (tool_call, *update, options), out);
+            }
+            Request::ReadFile { remote, path, line, limit } => {
+                self.read_file((reply, &remote), (&path, line, limit), out);
+            }
+            Request::WriteFile { remote, path, text } => {
+                self.write_file((reply, &remote), (&path, text), out);
+            }
+            Request::ListDirectory { remote, path } => self.list((reply, &remote), &path, out),
+            Request::Run { remote, command, to_the_end } => {
+                self.run((reply, &remote), (command, to_the_end), out);
+            }
+            Request::Terminal { terminal, verb } => self.terminal(reply, (&terminal, verb), out),
+            Request::Elicit { remote, elicitation } => {
+                self.elicit((reply, remote), elicitation, out)
+            }
+            Request::Unknown { method } => {
+                out.reply(reply, Err(RpcError::method_not_found(&method)));
+            }
+            Request::Invalid { method, why } => {
+                let words = format!("invalid parameters of {method}");
+                let error = RpcError::new(RpcError::INVALID_PARAMS, words);
+                out.reply(reply, Err(RpcError { details: Some(why), ..error }));
+            }
+        }
+    }
+
+    fn timer_fired(&mut self, timer: Timer, out: &mut Outcome) {
+        match timer {
+            Timer::NoAnswer { connection, patience } => self.no_answer(connection, patience, out),
+            Timer::NoEditor(ask) => self.no_editor(ask, out),
+            Timer::Reconnect { session, attempt } => self.seek_again(session, attempt, out),
+        }
+    }
+
+    /// The session that a run of an agent calls by this name.
+    fn session_named(&mut self, id: ConnectionId, name: &RemoteId) -> Option<&mut Session> {
+        self.sessions.values_mut().find(|it| {
+            it.link.remote().is_some_and(|(connection, remote)| connection == id && remote == name)
+        })
+    }
+}
+
+impl Outcome {
+    fn reply(&mut self, reply: ReplyTo, answer: Result<Reply, RpcError>) {
+        self.effects.push(Effect::Reply { reply, answer });
     }
 }
 

@@ -1,18 +1,31 @@
 //! What is true, as data. Changed only by [`State::apply`] (in `reduce`).
 
-use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::event::Update;
+use super::agent::{AgentInfo, Launch};
+use super::content::Content;
+use super::effect::Make;
+use super::entry::Entry;
+use super::event::{Kept, Origin, Update};
 use super::failure::Failure;
-use super::ids::{ConnectionId, RemoteId, SessionId, Tag, TurnId};
+use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
+use super::question::Body;
+use super::settings::Settings;
+use super::terminal::Terminal;
+use super::tool_call::{TerminalId, ToolCallId};
 
-/// All sessions, and all runs of agents they use.
+/// All sessions, all runs of agents they use, and what is still to be answered.
 #[derive(Debug, Default)]
 pub struct State {
     pub(super) connections: BTreeMap<ConnectionId, Connection>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
+    /// Questions to the editor and the user, with the duty that each answer fulfils.
+    pub(super) asks: BTreeMap<AskId, OpenAsk>,
+    /// Lists of kept sessions that have more pages to come, by the caller's tag.
+    pub(super) lists: BTreeMap<Tag, Vec<Kept>>,
     pub(super) next_connection: u64,
+    pub(super) next_ask: u64,
+    pub(super) next_terminal: u64,
 }
 
 impl State {
@@ -25,35 +38,44 @@ impl State {
     pub fn session(&self, id: SessionId) -> Option<&Session> {
         self.sessions.get(&id)
     }
+
+    /// Who a session's agent says it is, once it has said so.
+    pub fn agent_of(&self, session: &Session) -> Option<&AgentInfo> {
+        let connection = self.connections.get(&session.link.connection()?)?;
+        match &connection.phase {
+            Phase::Ready(info) => Some(info),
+            _ => None,
+        }
+    }
+
+    /// The questions that wait for an answer, oldest first.
+    pub fn asks(&self) -> impl Iterator<Item = (AskId, &OpenAsk)> {
+        self.asks.iter().map(|(id, ask)| (*id, ask))
+    }
 }
 
-/// How to run an agent for a project. Two sessions with equal launches share one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Launch {
-    /// The name the user gave the agent.
-    pub agent: String,
-    /// What to run.
-    pub how: How,
-    /// Variables added to the environment.
-    pub env: Vec<(String, String)>,
-    /// The project: an absolute path.
-    pub cwd: String,
-    /// The command that installs the agent, for the message when it is missing.
-    pub install: Option<String>,
-    /// How long it may be silent while starting before the user is asked.
-    pub patience: Duration,
+/// A question that waits for an answer.
+#[derive(Debug)]
+pub struct OpenAsk {
+    /// For which session.
+    pub session: SessionId,
+    /// What is asked.
+    pub body: Body,
+    /// The duty its answer fulfils.
+    pub reply: ReplyTo,
+    /// Who has it now.
+    pub with: With,
 }
 
-/// What to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum How {
-    /// A program and its arguments.
-    Program(Vec<String>),
-    /// The embedded tutor, at a percentage of its normal pauses (0: none).
-    Tutor {
-        /// 100 is the normal pace, 0 plays at once.
-        pauses: u32,
-    },
+/// Who has a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum With {
+    /// The editor or the user.
+    Editor,
+    /// The disk: a file that is not loaded.
+    Disk,
+    /// The disk: a folder's entries.
+    Listing,
 }
 
 /// One run of an agent.
@@ -70,6 +92,8 @@ pub struct Connection {
     /// Updates for sessions whose names are not known yet: some agents speak about a session
     /// before the answer that names it.
     pub held: VecDeque<(RemoteId, Update)>,
+    /// The sessions it served when it was told to end.
+    pub served: Vec<SessionId>,
 }
 
 /// How far a run of an agent is.
@@ -78,22 +102,14 @@ pub enum Phase {
     /// Being started.
     Starting,
     /// Asked who it is.
-    Initializing,
+    Initializing {
+        /// In the old form, after it refused the new one.
+        old_form: bool,
+    },
     /// Can make sessions.
     Ready(AgentInfo),
     /// Told to end; nothing it says matters any more.
     Ending,
-}
-
-/// Who the agent is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AgentInfo {
-    /// Its own name for itself, made for people.
-    pub title: Option<String>,
-    /// Its version.
-    pub version: Option<String>,
-    /// The version of the protocol it chose, in its own words.
-    pub protocol: String,
 }
 
 /// A chat.
@@ -103,6 +119,10 @@ pub struct Session {
     pub id: SessionId,
     /// The agent it talks to.
     pub launch: Launch,
+    /// Where it came from.
+    pub origin: Origin,
+    /// The agent's last known name for it, kept when the agent is lost.
+    pub remote: Option<RemoteId>,
     /// Its tie to a run of the agent.
     pub link: Link,
     /// What the agent is doing.
@@ -115,6 +135,24 @@ pub struct Session {
     pub title: Option<String>,
     /// How many turns there were.
     pub turns: u64,
+    /// Modes, options, commands, usage, plan.
+    pub settings: Settings,
+    /// Commands that run or ran for it, ours and the agent's own.
+    pub terminals: BTreeMap<TerminalId, Terminal>,
+    /// The agent takes words into a running turn.
+    pub steering: bool,
+    /// How many questions of it wait for the user.
+    pub waiting: usize,
+    /// It had an agent before: what the agent tells of the past is known already.
+    pub reattaching: bool,
+    /// How often a lost agent has been sought.
+    pub attempts: u32,
+    /// Where each tool call is in the chat.
+    pub tool_calls: HashMap<ToolCallId, usize>,
+    /// What was asked of the agent and not answered yet.
+    pub asked: Vec<Tag>,
+    /// Updates of kinds this client does not know, as they came; the last few.
+    pub unknown: VecDeque<(String, Box<str>)>,
 }
 
 /// A session's tie to a run of its agent.
@@ -122,10 +160,19 @@ pub struct Session {
 pub enum Link {
     /// The agent is starting.
     Connecting(ConnectionId),
-    /// The agent was asked for a session.
-    Creating(ConnectionId),
+    /// The agent was asked for the session.
+    Creating(ConnectionId, Make),
+    /// The agent wants a login first; the user is asked how.
+    LoggedOut(ConnectionId),
+    /// The user logs in.
+    LoggingIn(ConnectionId),
     /// The agent knows the session.
     Ready(ConnectionId, RemoteId),
+    /// The way to the agent was lost; it is being sought again.
+    Lost {
+        /// The attempt that comes next.
+        attempt: u32,
+    },
     /// There is no agent, and why. The next prompt tries again.
     Failed(Failure),
 }
@@ -135,22 +182,48 @@ impl Link {
     pub fn connection(&self) -> Option<ConnectionId> {
         match self {
             Link::Connecting(connection)
-            | Link::Creating(connection)
+            | Link::Creating(connection, _)
+            | Link::LoggedOut(connection)
+            | Link::LoggingIn(connection)
             | Link::Ready(connection, _) => Some(*connection),
-            Link::Failed(_) => None,
+            Link::Lost { .. } | Link::Failed(_) => None,
+        }
+    }
+
+    /// The agent's name for the session, if it knows it.
+    pub fn remote(&self) -> Option<(ConnectionId, &RemoteId)> {
+        match self {
+            Link::Ready(connection, remote) => Some((*connection, remote)),
+            Link::Creating(connection, Make::Load(remote) | Make::Resume(remote)) => {
+                Some((*connection, remote))
+            }
+            _ => None,
         }
     }
 }
 
 /// What the agent is doing for a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
     /// Nothing.
     Idle,
     /// Working on a prompt.
-    Running(TurnId, Tag),
+    Running(Running),
     /// Told to stop, and not stopped yet.
-    Cancelling(TurnId, Tag),
+    Cancelling(Running),
+}
+
+/// A turn that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    /// Which.
+    pub turn: TurnId,
+    /// The caller's tag.
+    pub tag: Tag,
+    /// What was said, to say it again after a login.
+    pub content: Vec<Content>,
+    /// Tags of words that were said into the turn.
+    pub steered: Vec<Tag>,
 }
 
 /// A prompt that waits.
@@ -164,155 +237,46 @@ pub struct Prompt {
     pub shown: bool,
 }
 
-/// What the user and the agent say to each other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
-    /// Text, in Markdown.
-    Text(String),
-    /// A picture.
-    Image {
-        /// Its type, such as `image/png`.
-        mime: String,
-        /// Its bytes in base64.
-        data: String,
-    },
-    /// A sound.
-    Audio {
-        /// Its type.
-        mime: String,
-        /// Its bytes in base64.
-        data: String,
-    },
-    /// A pointer to something the agent can read by itself.
-    Link {
-        /// Where it is.
-        uri: String,
-        /// What to call it.
-        name: String,
-    },
-    /// Something with its text.
-    Resource {
-        /// Where it comes from.
-        uri: String,
-        /// The text.
-        text: String,
-        /// Its type.
-        mime: Option<String>,
-    },
-    /// A kind of content this client does not know; only its name is kept.
-    Unknown(String),
-}
-
-/// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The user.
-    User,
-    /// The agent, to the user.
-    Agent,
-    /// The agent, to itself.
-    Thought,
-}
-
-/// One thing in the chat.
-#[derive(Debug, PartialEq)]
-pub enum Entry {
-    /// Somebody says something. The text only ever grows at its end.
-    Message {
-        /// Who.
-        role: Role,
-        /// What.
-        text: String,
-        /// The agent's id of the message, when it gives one.
-        message: Option<Box<str>>,
-    },
-    /// Something failed.
-    Failure(Failure),
-    /// Something worth a line.
-    Note(Note),
-}
-
-/// Something worth a line in the chat.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Note {
-    /// The turn ended for another reason than being done.
-    Stopped(StopReason),
-    /// The user took prompts back before they were sent.
-    Withdrawn,
-    /// The agent was started again and remembers nothing of the earlier turns.
-    StartedAgain,
-}
-
-/// Why a turn ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StopReason {
-    /// It is done.
-    EndTurn,
-    /// The model's limit of tokens was reached.
-    MaxTokens,
-    /// The agent's limit of requests was reached.
-    MaxTurnRequests,
-    /// The agent will not go on; it forgets the prompt.
-    Refusal,
-    /// The user cancelled it.
-    Cancelled,
-    /// A reason this client does not know, in the agent's word.
-    Other(String),
-}
-
-impl StopReason {
-    /// The word on the wire.
-    pub fn word(&self) -> &str {
-        match self {
-            StopReason::EndTurn => "end_turn",
-            StopReason::MaxTokens => "max_tokens",
-            StopReason::MaxTurnRequests => "max_turn_requests",
-            StopReason::Refusal => "refusal",
-            StopReason::Cancelled => "cancelled",
-            StopReason::Other(word) => word,
+impl Session {
+    /// A session with nothing in it yet.
+    pub fn new(id: SessionId, launch: Launch, origin: Origin) -> Session {
+        let remote = match &origin {
+            Origin::Kept(remote) => Some(remote.clone()),
+            Origin::New | Origin::Fork(_) => None,
+        };
+        Session {
+            id,
+            launch,
+            origin,
+            remote,
+            link: Link::Lost { attempt: 0 },
+            turn: Turn::Idle,
+            queue: VecDeque::new(),
+            entries: Vec::new(),
+            title: None,
+            turns: 0,
+            settings: Settings::default(),
+            terminals: BTreeMap::new(),
+            steering: false,
+            waiting: 0,
+            reattaching: false,
+            attempts: 0,
+            tool_calls: HashMap::new(),
+            asked: Vec::new(),
+            unknown: VecDeque::new(),
         }
     }
-}
 
-impl Session {
     /// The state in one word, as the public API names it.
     pub fn word(&self) -> &'static str {
-        match (&self.link, self.turn) {
+        match (&self.link, &self.turn) {
             (Link::Failed(_), _) => "failed",
-            (Link::Connecting(_) | Link::Creating(_), _) => "starting",
+            (Link::LoggedOut(_) | Link::LoggingIn(_), _) => "waiting",
+            (Link::Connecting(_) | Link::Creating(..) | Link::Lost { .. }, _) => "starting",
             (Link::Ready(..), Turn::Idle) => "ready",
-            (Link::Ready(..), Turn::Running(..)) => "running",
-            (Link::Ready(..), Turn::Cancelling(..)) => "cancelling",
+            (Link::Ready(..), Turn::Running(_)) if self.waiting > 0 => "waiting",
+            (Link::Ready(..), Turn::Running(_)) => "running",
+            (Link::Ready(..), Turn::Cancelling(_)) => "cancelling",
         }
     }
-}
-
-/// The text of a message as the chat shows it: what is not text is named in brackets.
-pub fn plain_text(content: &[Content]) -> String {
-    let mut text = String::new();
-    for block in content {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        append_plain(&mut text, block);
-    }
-    text
-}
-
-/// Adds one block to the text of a message.
-pub fn append_plain(text: &mut String, content: &Content) {
-    match content {
-        Content::Text(more) => text.push_str(more),
-        Content::Image { mime, data } => text.push_str(&format!("[image: {mime}, {}]", size(data))),
-        Content::Audio { mime, data } => text.push_str(&format!("[audio: {mime}, {}]", size(data))),
-        Content::Link { uri, name } => text.push_str(&format!("[{name}]({uri})")),
-        Content::Resource { uri, .. } => text.push_str(&format!("[{uri}]")),
-        Content::Unknown(kind) => text.push_str(&format!("[{kind}]")),
-    }
-}
-
-/// The size of base64 data, for people.
-fn size(base64: &str) -> String {
-    let bytes = base64.len() / 4 * 3;
-    if bytes < 1024 { format!("{bytes} B") } else { format!("{} kB", bytes / 1024) }
 }

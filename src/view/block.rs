@@ -1,8 +1,10 @@
 //! One entry of the chat to its rows.
 
 use super::model::{Group, Span};
+use crate::session::entry::{Entry, Note, Role, StopReason};
 use crate::session::failure::Failure;
-use crate::session::state::{Entry, Note, Role, Session, StopReason};
+use crate::session::state::Session;
+use crate::session::tool_call::{ToolCall, ToolStatus};
 
 /// How many of a dead agent's last words are shown.
 const LAST_WORDS: usize = 8;
@@ -30,21 +32,30 @@ pub(super) fn render(session: &Session, index: usize) -> Block {
     let mut block = Block::default();
     let Some(entry) = session.entries.get(index) else { return block };
     let before = index.checked_sub(1).and_then(|index| session.entries.get(index));
-    if before.is_some() {
+    // Tool calls in a row stand together.
+    let together = matches!((before, entry), (Some(Entry::ToolCall(_)), Entry::ToolCall(_)));
+    if before.is_some() && !together {
         block.line(String::new(), None);
+    }
+    if let Some(role) = speaker(entry)
+        && before.and_then(speaker) != Some(role)
+    {
+        block.line(heading(session, role), Some(heading_group(role)));
     }
     match entry {
         Entry::Message { role, text, .. } => {
-            if before.and_then(speaker) != Some(*role) {
-                block.line(heading(session, *role), Some(heading_group(*role)));
-            }
             for line in whole_lines(text) {
                 block.line(line.to_owned(), body_group(*role));
             }
         }
+        Entry::ToolCall(tool_call) => tool_call_line(tool_call, &mut block),
         Entry::Failure(failure) => failure_lines(failure, &mut block),
         Entry::Note(note) => {
-            block.line(format!("─ {}", note_words(session, note)), Some(Group::Muted))
+            let words = note_words(session, note);
+            for (number, line) in whole_lines(&words).enumerate() {
+                let mark = if number == 0 { "─" } else { " " };
+                block.line(format!("{mark} {line}"), Some(Group::Muted));
+            }
         }
     }
     block
@@ -54,6 +65,7 @@ pub(super) fn render(session: &Session, index: usize) -> Block {
 pub(super) fn speaker(entry: &Entry) -> Option<Role> {
     match entry {
         Entry::Message { role, .. } => Some(*role),
+        Entry::ToolCall(_) => Some(Role::Agent),
         Entry::Failure(_) | Entry::Note(_) => None,
     }
 }
@@ -96,7 +108,48 @@ pub(super) fn note_words(session: &Session, note: &Note) -> String {
         Note::StartedAgain => {
             format!("{agent} was started again and does not remember the earlier turns")
         }
+        Note::Resumed => format!("{agent} was started again and took up the session"),
+        Note::LeftOut(words) => format!("left out: {words}"),
+        Note::Notice { severity, title, description } => match description {
+            Some(description) => format!("{severity}: {title}: {description}"),
+            None => format!("{severity}: {title}"),
+        },
+        Note::Compaction { status, error, .. } => match (status.as_str(), error) {
+            (_, Some(error)) => format!("compaction of the context failed: {error}"),
+            ("in_progress", None) => "the context is being compacted".into(),
+            ("completed", None) => "the context was compacted".into(),
+            (other, None) => format!("compaction of the context: {other}"),
+        },
+        Note::Subagent { title, description, .. } => match description {
+            Some(description) => format!("subagent {title}: {description}"),
+            None => format!("subagent {title}"),
+        },
+        Note::Mode(name) => format!("mode: {name}"),
+        Note::Unknown { kind, .. } => format!("unknown update: {kind}"),
     }
+}
+
+/// A tool call in one line.
+pub(super) fn tool_call_words(tool_call: &ToolCall) -> String {
+    let mark = match tool_call.status {
+        ToolStatus::Pending => "○",
+        ToolStatus::InProgress => "◐",
+        ToolStatus::Completed => "●",
+        ToolStatus::Failed => "✗",
+        ToolStatus::Cancelled => "⊘",
+    };
+    // A title is one line here, whatever the agent sent.
+    let title: Vec<&str> = tool_call.title.split_whitespace().collect();
+    format!("{mark} {}: {}", tool_call.kind.word(), title.join(" "))
+}
+
+fn tool_call_line(tool_call: &ToolCall, block: &mut Block) {
+    let group = match tool_call.status {
+        ToolStatus::Failed => Group::Error,
+        ToolStatus::Cancelled => Group::Muted,
+        _ => Group::Tool,
+    };
+    block.line(tool_call_words(tool_call), Some(group));
 }
 
 fn heading(session: &Session, role: Role) -> String {

@@ -1,7 +1,8 @@
 //! The chat as a Markdown document, entry by entry.
 
-use super::block::{note_words, speaker};
-use crate::session::state::{Entry, Role, Session};
+use super::block::{note_words, speaker, tool_call_words};
+use crate::session::entry::{Entry, Role};
+use crate::session::state::Session;
 
 /// The entry at `index` as Markdown. A message comes with its heading; its text stands at the end,
 /// so that what streams can be appended.
@@ -9,18 +10,19 @@ pub fn markdown(session: &Session, index: usize) -> String {
     let Some(entry) = session.entries.get(index) else { return String::new() };
     let before = index.checked_sub(1).and_then(|index| session.entries.get(index));
     let mut text = if before.is_some() { "\n\n".to_owned() } else { String::new() };
+    if let Some(role) = speaker(entry)
+        && before.and_then(speaker) != Some(role)
+    {
+        let who = match role {
+            Role::User => "You",
+            Role::Agent => &session.launch.agent,
+            Role::Thought => "Thinking",
+        };
+        text.push_str(&format!("## {who}\n\n"));
+    }
     match entry {
-        Entry::Message { role, text: body, .. } => {
-            if before.and_then(speaker) != Some(*role) {
-                let who = match role {
-                    Role::User => "You",
-                    Role::Agent => &session.launch.agent,
-                    Role::Thought => "Thinking",
-                };
-                text.push_str(&format!("## {who}\n\n"));
-            }
-            text.push_str(body);
-        }
+        Entry::Message { text: body, .. } => text.push_str(body),
+        Entry::ToolCall(tool_call) => text.push_str(&tool_call_words(tool_call)),
         Entry::Failure(failure) => {
             text.push_str(&format!("> **{}**", failure.message()));
             for line in failure.last_words() {

@@ -62,10 +62,12 @@ pub enum Group {
     Hint,
     /// Of little weight.
     Muted,
+    /// What the agent does.
+    Tool,
 }
 
 impl Group {
     /// The highlight groups, in the order of the variants.
-    pub const NAMES: [&'static str; 6] =
-        ["AcpUser", "AcpAgent", "AcpThought", "AcpError", "AcpHint", "AcpMuted"];
+    pub const NAMES: [&'static str; 7] =
+        ["AcpUser", "AcpAgent", "AcpThought", "AcpError", "AcpHint", "AcpMuted", "AcpTool"];
 }

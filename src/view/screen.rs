@@ -2,7 +2,8 @@
 
 use super::block::{self, Block};
 use super::model::{Group, Patch, Place, Span};
-use crate::session::state::{Entry, Session};
+use crate::session::entry::Entry;
+use crate::session::state::Session;
 
 /// The longest patch. Longer changes are cut, so that whoever applies them can pause in between.
 pub const PIECE: usize = 256;

@@ -25,3 +25,4 @@ mod model;
 mod opencode;
 
 mod talk;
+mod tools;

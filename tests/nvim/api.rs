@@ -41,9 +41,11 @@ nvim_tests! {
         assert_eq!(events, json!(["AcpSessionReady 1", "AcpTurnStarted 1", "AcpTurnFinished 1"]));
         let sessions = nvim.lua("return require('acp').sessions()", json!([]));
         let cwd = nvim.scratch().project();
+        let remote = sessions[0]["remote"].clone();
+        assert!(remote.is_string(), "{sessions}");
         assert_eq!(sessions, json!([{
             "id": 1, "agent": "fake", "title": "", "cwd": cwd.to_str().unwrap(), "state": "ready",
-            "pending_permissions": 0, "queued": 0,
+            "pending_permissions": 0, "queued": 0, "remote": remote,
         }]));
         assert_eq!(nvim.lua("return type(require('acp').status())", json!([])), "string");
     }

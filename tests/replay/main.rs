@@ -4,7 +4,7 @@
 //! agent) or `a2c`. What the recorded client did is done with ours; what the agent said is said to
 //! ours. The transcript must equal `fixtures/<agent>/<what>.md`, and every request of the agent
 //! must have been answered exactly once. `ACP_UPDATE_SNAPSHOTS=1` writes the transcripts anew:
-//! look at them before you keep them.
+//! look at them before you keep them. Nothing an agent says may leave a warning in the log.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,12 +13,16 @@
 )]
 
 mod client;
+mod warnings;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use acp_nvim::session::event::Origin;
 use client::Client;
 use serde_json::Value;
+use tracing_subscriber::layer::SubscriberExt;
+use warnings::Warnings;
 
 fn fixtures() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -39,8 +43,17 @@ fn fixtures() -> Vec<PathBuf> {
 fn replay(path: &Path, chunk: usize) -> Client {
     let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
     let mut client = Client::new(&agent, chunk);
-    for line in fs::read_to_string(path).unwrap().lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
+    let text = fs::read_to_string(path).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let first = lines.iter().find_map(|line| match line["msg"]["method"].as_str() {
+        Some("session/load" | "session/resume") => {
+            Some(Origin::Kept(line["msg"]["params"]["sessionId"].as_str().unwrap().into()))
+        }
+        Some("session/new") => Some(Origin::New),
+        _ => None,
+    });
+    client.open(first.unwrap_or(Origin::New));
+    for line in lines {
         match line["dir"].as_str() {
             Some("c2a") => client.does_as(&line["msg"]),
             Some("a2c") => client.hears(&line["msg"]),
@@ -53,8 +66,13 @@ fn replay(path: &Path, chunk: usize) -> Client {
 #[test]
 fn transcripts_are_as_reviewed() {
     for path in fixtures() {
-        let client = replay(&path, usize::MAX);
-        assert_eq!(client.unanswered(), Vec::<String>::new(), "{}", path.display());
+        let warnings = Warnings::default();
+        let client = tracing::subscriber::with_default(
+            tracing_subscriber::registry().with(warnings.clone()),
+            || replay(&path, usize::MAX),
+        );
+        assert_eq!(client.loose_ends(), Vec::<String>::new(), "{}", path.display());
+        assert_eq!(warnings.take(), Vec::<String>::new(), "{}", path.display());
         let transcript = client.transcript();
         let expected = path.with_extension("md");
         if std::env::var_os("ACP_UPDATE_SNAPSHOTS").is_some() {

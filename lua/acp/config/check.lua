@@ -46,6 +46,27 @@ end
 
 ---@param value any
 ---@return string?
+local function folders(value)
+  local fits = type(value) == 'table' and (#value == 0 or strings(value) == nil)
+  return not fits and 'a list of folders' or nil
+end
+
+---@param value any
+---@return string?
+local function address(value)
+  local fits = type(value) == 'string'
+    and (value:match('^tcp://.+:%d+$') or value:match('^unix://.') or value:match('^wss?://.'))
+  return not fits and 'an address such as tcp://host:port, unix:///path or ws://host/path' or nil
+end
+
+---@param value any
+---@return string?
+local function mcp_servers(value)
+  return require('acp.mcp').check(value)
+end
+
+---@param value any
+---@return string?
 local function environment(value)
   local fits = type(value) == 'table'
   for name, item in pairs(fits and value or {}) do
@@ -71,8 +92,12 @@ end
 ---@type table<string, acp.Check>
 local agent_fields = {
   command = strings,
-  url = is('string'),
+  url = address,
   env = environment,
+  mcp_servers = function(value)
+    return value ~= false and mcp_servers(value) or nil
+  end,
+  directories = folders,
   install = is('string'),
   pace = number_in(0, 100),
 }
@@ -83,6 +108,8 @@ local schema = {
     return value ~= false and type(value) ~= 'string' and 'the name of an agent' or nil
   end,
   agents = is('table'),
+  mcp_servers = mcp_servers,
+  directories = folders,
   start_timeout = number_in(0.1, 3600),
   chat = {
     layout = one_of('right', 'left'),

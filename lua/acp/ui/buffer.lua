@@ -25,8 +25,8 @@ function M.create(info, role)
   local parts = { tostring(info.id), info.agent }
   name(buf, role == 'prompt' and vim.list_extend(parts, { role }) or parts)
   vim.b[buf].acp_session, vim.b[buf].acp_role = info.id, role
-  -- Wrapped rows of an item, or of what went wrong, are aligned with its text.
-  vim.bo[buf].formatlistpat = [[^\s*\%(\d\+[.)]\|[-*+✗]\)\s\+]]
+  -- Wrapped rows of an item are aligned with its text.
+  vim.bo[buf].formatlistpat = [[^\s*\%(\d\+[.)]\|[-*+]\)\s\+]]
   require('acp.ui.keymaps').attach(buf, role)
   vim.api.nvim_create_autocmd('BufEnter', {
     group = vim.api.nvim_create_augroup('acp', { clear = false }),

@@ -10,6 +10,7 @@ M.links = {
   AcpError = 'DiagnosticError',
   AcpHint = 'DiagnosticHint',
   AcpMuted = 'Comment',
+  AcpTool = 'Special',
   AcpCode = '@markup.raw',
   AcpPlaceholder = 'Comment',
   AcpWinbar = 'Normal',

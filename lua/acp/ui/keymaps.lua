@@ -54,6 +54,10 @@ M.actions = {
       M.help()
     end,
   },
+  steer = { desc = 'send the prompt into the running turn', run = ex('Acp steer') },
+  permissions = { desc = 'answer what waits for you', run = ex('Acp permissions') },
+  mode = { desc = 'change the mode', run = ex('Acp mode') },
+  model = { desc = 'change the model', run = ex('Acp model') },
   chat = { desc = 'open the chat', run = ex('AcpChat') },
   new = { desc = 'start a new session', run = ex('AcpChat!') },
   sessions = { desc = 'switch to another session', run = ex('Acp sessions') },

@@ -19,9 +19,9 @@ function M.agents()
     elseif path then
       detail = path
     else
-      detail = agent.install or agent.home or (agent.command or {})[1] or agent.url
+      detail = agent.install or agent.home or (agent.command or {})[1]
     end
-    local state = path and 'found' or (agent.url and 'remote' or 'missing')
+    local state = agent.url and 'remote' or (path and 'found' or 'missing')
     table.insert(rows, { mark .. ' ' .. name, state, text.one_line(detail or '') })
   end
   require('acp.ui.float').table('Agents (* is the default)', rows)

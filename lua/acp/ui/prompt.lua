@@ -109,13 +109,15 @@ end
 
 --- Sends what was typed and empties the buffer, as one step to undo.
 ---@param session integer
-function M.send(session)
+---@param steer? boolean into the running turn
+function M.send(session, steer)
   local buf = M.buffer(session)
   local text = buf and vim.trim(text_of(buf)) or ''
   if not buf or text == '' then
     return
   end
-  local ok, err = require('acp.session').prompt(text, { session = session })
+  local opts = { session = session, steer = steer }
+  local ok, err = require('acp.session').prompt(text, opts)
   if not ok then
     return require('acp.notify').err(err --[[@as acp.Err]])
   end

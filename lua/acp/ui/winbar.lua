@@ -13,6 +13,8 @@ local interval = 120
 
 ---@type table<integer, acp.Since> when each session entered its state
 local since = {}
+---@type table<integer, string> mode and model of each session, while they are known to be right
+local labels = {}
 ---@type integer?
 local timer
 
@@ -30,6 +32,9 @@ local states = {
 ---@param info acp.SessionInfo
 ---@return { label: string, group: string, busy?: boolean }
 local function state_of(info)
+  if info.pending_permissions > 0 then
+    return states.waiting
+  end
   return states[info.state] or { label = info.state, group = 'AcpMuted' }
 end
 
@@ -77,19 +82,34 @@ local function meter(info)
   return ('%d%% context  '):format(math.floor(100 * usage.used / usage.size + 0.5))
 end
 
---- Cuts a text at its end; 'winbar' itself would cut the beginning.
----@param title string
----@param width integer
+---@param id integer
+---@return string such as "Plan · Opus  ", empty when unknown
+local function label(id)
+  if labels[id] then
+    return labels[id]
+  end
+  local settings = require('acp.settings')
+  local known, names = settings.get(id), {}
+  for _, category in ipairs({ 'mode', 'model' }) do
+    local setting = known and settings.find(known, category)
+    if setting then
+      table.insert(names, text.shorten(settings.current_name(setting), 24))
+    end
+  end
+  labels[id] = #names > 0 and table.concat(names, ' · ') .. '  ' or ''
+  return labels[id]
+end
+
+--- What of the settings and the context there is room for: the agent and its state go first.
+---@param info acp.SessionInfo
+---@param room integer
 ---@return string
-local function shorten(title, width)
-  title = text.one_line(title)
-  if vim.fn.strdisplaywidth(title) <= width then
-    return title
+local function details(info, room)
+  local all = label(info.id) .. meter(info)
+  if vim.fn.strdisplaywidth(all) <= room then
+    return all
   end
-  while title ~= '' and vim.fn.strdisplaywidth(title) > width - 1 do
-    title = vim.fn.strcharpart(title, 0, vim.fn.strchars(title) - 1)
-  end
-  return title == '' and '' or title .. '…'
+  return vim.fn.strdisplaywidth(meter(info)) <= room and meter(info) or ''
 end
 
 ---@param info acp.SessionInfo
@@ -102,14 +122,16 @@ local function line(info, width)
     .. state_text(info)
     .. (info.queued > 0 and ('  +%d queued'):format(info.queued) or '')
     .. ' '
-  local taken = vim.fn.strdisplaywidth(agent .. meter(info) .. right) + 4
+  local room = width - vim.fn.strdisplaywidth(agent .. right) - 4
+  local middle = details(info, room)
   return table.concat({
     '%#AcpWinbarAgent#',
     text.statusline(agent),
     '%#AcpWinbar#  ',
-    text.statusline(shorten(info.title, width - taken)),
+    -- 'winbar' itself would cut the beginning.
+    text.statusline(text.shorten(info.title, room - vim.fn.strdisplaywidth(middle))),
     '%=%#AcpMuted#',
-    text.statusline(meter(info)),
+    text.statusline(middle),
     ('%%#%s#'):format(state.group),
     text.statusline(right),
   })
@@ -183,9 +205,16 @@ end
 function M.attach()
   local client = require('acp.client')
   client.subscribe('session', session_changed)
+  for _, changed in ipairs({ 'settings', 'ready' }) do
+    ---@param effect acp.SessionEffect
+    client.subscribe(changed, function(effect)
+      labels[effect.session] = nil
+      redraw(require('acp.ui.window').windows_of(effect.session))
+    end)
+  end
   ---@param effect acp.SessionEffect
   client.subscribe('closed', function(effect)
-    since[effect.session] = nil
+    since[effect.session], labels[effect.session] = nil, nil
   end)
   vim.api.nvim_create_autocmd({ 'TabEnter', 'BufWinEnter' }, {
     group = vim.api.nvim_create_augroup('acp', { clear = false }),

@@ -1,49 +1,45 @@
 //! Runs of agents: starting, being known, dying, and the sessions tied to them.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
+use crate::session::agent::{AgentInfo, How, Launch};
 use crate::session::effect::{Call, Effect, Tell, Timer};
-use crate::session::event::Answer;
+use crate::session::entry::Entry;
 use crate::session::failure::{Exit, Failure, RpcError, SpawnError};
-use crate::session::ids::{ConnectionId, RemoteId, SessionId, Tag};
+use crate::session::ids::{ConnectionId, SessionId, Tag};
 use crate::session::outcome::Outcome;
-use crate::session::state::{
-    AgentInfo, Connection, Entry, How, Launch, Link, Note, Phase, Session, State, Turn,
-};
+use crate::session::state::{Connection, Link, Phase, State};
+
+/// How often a lost agent is sought before the session is given up.
+const ATTEMPTS: u32 = 8;
+/// The first pause between two attempts; each is twice as long, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 impl State {
-    pub(super) fn open(&mut self, id: SessionId, launch: Launch, out: &mut Outcome) {
-        if self.sessions.contains_key(&id) {
-            return;
-        }
-        let link = self.connect(id, &launch, out);
-        let session = Session {
-            id,
-            launch,
-            link,
-            turn: Turn::Idle,
-            queue: VecDeque::new(),
-            entries: Vec::new(),
-            title: None,
-            turns: 0,
-        };
-        self.sessions.insert(id, session);
-        out.tell(Tell::SessionChanged(id));
-    }
-
     /// Ties a session to a run of its agent: a running one if there is one, else a new one.
-    fn connect(&mut self, session: SessionId, launch: &Launch, out: &mut Outcome) -> Link {
+    pub(super) fn connect(&mut self, id: SessionId, out: &mut Outcome) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
         let running = self.connections.iter_mut().find(|(_, it)| {
-            it.launch == *launch && it.probe.is_none() && it.phase != Phase::Ending
+            it.launch == session.launch && it.probe.is_none() && it.phase != Phase::Ending
         });
         match running {
-            Some((&id, connection)) if matches!(connection.phase, Phase::Ready(_)) => {
-                connection.expect_answer(id, out);
-                new_session(id, session, launch, out)
+            Some((&connection, run)) if matches!(run.phase, Phase::Ready(_)) => {
+                run.expect_answer(connection, out);
+                session.link = Link::Connecting(connection);
+                self.make(id, out);
             }
-            Some((&id, _)) => Link::Connecting(id),
-            None => Link::Connecting(self.spawn(launch.clone(), None, out)),
+            Some((&connection, _)) => session.link = Link::Connecting(connection),
+            None => {
+                let launch = session.launch.clone();
+                let connection = self.spawn(launch, None, out);
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.link = Link::Connecting(connection);
+                }
+            }
         }
+        out.tell(Tell::SessionChanged(id));
     }
 
     /// Starts a run of an agent.
@@ -51,13 +47,9 @@ impl State {
         self.next_connection += 1;
         let id = ConnectionId(self.next_connection);
         out.effects.push(Effect::Spawn { connection: id, launch: launch.clone() });
-        let mut connection = Connection {
-            launch,
-            phase: Phase::Starting,
-            probe,
-            patience: 0,
-            held: VecDeque::new(),
-        };
+        let (held, served) = (VecDeque::new(), Vec::new());
+        let phase = Phase::Starting;
+        let mut connection = Connection { launch, phase, probe, patience: 0, held, served };
         connection.expect_answer(id, out);
         self.connections.insert(id, connection);
         id
@@ -67,20 +59,10 @@ impl State {
         self.spawn(launch, Some(tag), out);
     }
 
-    /// Connects a failed session again. Its agent starts with an empty memory.
-    pub(super) fn reconnect(&mut self, id: SessionId, out: &mut Outcome) {
-        let Some(launch) = self.sessions.get(&id).map(|it| it.launch.clone()) else { return };
-        let link = self.connect(id, &launch, out);
-        let Some(session) = self.sessions.get_mut(&id) else { return };
-        session.link = link;
-        out.tell(Tell::SessionChanged(id));
-    }
-
     pub(super) fn started(&mut self, id: ConnectionId, out: &mut Outcome) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         if connection.phase == Phase::Starting {
-            connection.phase = Phase::Initializing;
-            out.effects.push(Effect::Call { connection: id, call: Call::Initialize });
+            connection.initialize(id, false, out);
         }
     }
 
@@ -107,7 +89,11 @@ impl State {
         let Some(connection) = self.connections.remove(&id) else { return };
         let agent = connection.launch.agent.clone();
         let expected = connection.phase == Phase::Ending;
-        for session in self.sessions_on(id) {
+        let served = match expected {
+            true => connection.served.clone(),
+            false => self.sessions_on(id),
+        };
+        for session in served {
             out.tell(Tell::AgentExited { session, agent: agent.clone(), exit, expected });
         }
         let failure = match expected {
@@ -117,7 +103,7 @@ impl State {
         self.lost((id, connection), &failure, out);
     }
 
-    /// A run of an agent is gone: whoever depended on it learns why.
+    /// A run of an agent is gone: whoever depended on it learns why, or seeks it again.
     fn lost(
         &mut self,
         (id, connection): (ConnectionId, Connection),
@@ -129,36 +115,59 @@ impl State {
         {
             out.tell(Tell::Probed { tag, result: Err(failure.clone()) });
         }
+        let remote = matches!(connection.launch.how, How::Url(_));
         for session in self.sessions_on(id) {
-            self.fail(session, failure.clone(), out);
-        }
-    }
-
-    pub(super) fn answered(&mut self, id: ConnectionId, answer: Answer, out: &mut Outcome) {
-        match answer {
-            Answer::Initialize(result) => self.initialized(id, result, out),
-            Answer::NewSession { session, result } => self.session_made(id, (session, result), out),
-            Answer::Prompt { session, turn, result } => {
-                self.turn_ended(session, (turn, result), out)
+            let sought = self
+                .sessions
+                .get(&session)
+                .is_some_and(|it| it.remote.is_some() && it.attempts < ATTEMPTS);
+            match remote && sought {
+                true => self.seek(session, failure, out),
+                false => self.fail(session, failure.clone(), out),
             }
         }
     }
 
-    fn initialized(
+    /// The way to an agent that runs elsewhere was lost: it is sought again after a pause.
+    fn seek(&mut self, id: SessionId, failure: &Failure, out: &mut Outcome) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        if session.attempts == 0 {
+            session.push(Entry::Failure(failure.clone()), out);
+        }
+        session.attempts += 1;
+        let attempt = session.attempts;
+        session.link = Link::Lost { attempt };
+        session.reattaching = true;
+        session.end_turn_with(failure, out);
+        self.drop_duties(id, out);
+        let pause = FIRST_PAUSE.saturating_mul(1 << attempt.min(10)).min(LONGEST_PAUSE);
+        let timer = Timer::Reconnect { session: id, attempt };
+        out.effects.push(Effect::SetTimer { timer, after: pause });
+        out.tell(Tell::SessionChanged(id));
+    }
+
+    pub(super) fn seek_again(&mut self, id: SessionId, attempt: u32, out: &mut Outcome) {
+        if self.sessions.get(&id).is_some_and(|it| it.link == Link::Lost { attempt }) {
+            self.connect(id, out);
+        }
+    }
+
+    pub(super) fn initialized(
         &mut self,
         id: ConnectionId,
         result: Result<AgentInfo, RpcError>,
         out: &mut Outcome,
     ) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
-        if connection.phase != Phase::Initializing {
-            return;
-        }
+        let Phase::Initializing { old_form } = connection.phase else { return };
         let agent = connection.launch.agent.clone();
         let info = match result {
             Ok(info) if info.protocol == "1" => info,
             Ok(info) => {
                 return self.end_with(id, &Failure::Version { agent, version: info.protocol }, out);
+            }
+            Err(error) if !old_form && wants_old_form(&error) => {
+                return connection.initialize(id, true, out);
             }
             Err(error) => {
                 return self.end_with(
@@ -176,72 +185,55 @@ impl State {
         }
         connection.phase = Phase::Ready(info);
         connection.expect_answer(id, out);
-        for session in self.sessions.values_mut().filter(|it| it.link == Link::Connecting(id)) {
-            session.link = new_session(id, session.id, &session.launch, out);
-        }
-    }
-
-    fn session_made(
-        &mut self,
-        id: ConnectionId,
-        (session_id, result): (SessionId, Result<RemoteId, RpcError>),
-        out: &mut Outcome,
-    ) {
-        let Some(session) = self.sessions.get_mut(&session_id) else { return };
-        if session.link != Link::Creating(id) {
-            return;
-        }
-        match result {
-            Ok(remote) => {
-                session.link = Link::Ready(id, remote.clone());
-                if session.turns > 0 {
-                    session.push(Entry::Note(Note::StartedAgain), out);
-                }
-                out.tell(Tell::SessionChanged(session_id));
-                out.tell(Tell::Ready(session_id));
-                self.deliver_held(id, &remote, out);
-                self.next_prompt(session_id, out);
-            }
-            Err(error) => {
-                let agent = session.launch.agent.clone();
-                self.fail(session_id, Failure::Refused { agent, what: "session/new", error }, out);
-                self.end_if_unused(id, out);
-            }
+        for session in self.sessions_on(id) {
+            self.make(session, out);
         }
     }
 
     /// Ends a run that is of no use, telling its sessions why.
-    fn end_with(&mut self, id: ConnectionId, failure: &Failure, out: &mut Outcome) {
-        let Some(connection) = self.connections.get_mut(&id) else { return };
-        connection.phase = Phase::Ending;
-        if let Some(tag) = connection.probe {
+    pub(super) fn end_with(&mut self, id: ConnectionId, failure: &Failure, out: &mut Outcome) {
+        let served = self.end(id, out);
+        if let Some(tag) = self.connections.get(&id).and_then(|it| it.probe) {
             out.tell(Tell::Probed { tag, result: Err(failure.clone()) });
         }
-        out.effects.push(Effect::End(id));
-        for session in self.sessions_on(id) {
+        for session in served {
             self.fail(session, failure.clone(), out);
         }
     }
 
     /// Ends a run that no session depends on any more.
     pub(super) fn end_if_unused(&mut self, id: ConnectionId, out: &mut Outcome) {
-        if !self.sessions_on(id).is_empty() {
-            return;
+        if self.sessions_on(id).is_empty() {
+            self.end(id, out);
         }
-        if let Some(connection) = self.connections.get_mut(&id)
-            && connection.phase != Phase::Ending
+    }
+
+    /// Tells a run to end, once; the sessions it served.
+    pub(super) fn end(&mut self, id: ConnectionId, out: &mut Outcome) -> Vec<SessionId> {
+        let served = self.sessions_on(id);
+        let Some(connection) = self.connections.get_mut(&id) else { return served };
+        if connection.phase == Phase::Ending {
+            return served;
+        }
+        if let Phase::Ready(info) = &connection.phase
+            && info.can.wants_shutdown
         {
-            connection.phase = Phase::Ending;
-            out.effects.push(Effect::End(id));
+            out.effects.push(Effect::Call { connection: id, call: Call::Shutdown });
         }
+        connection.phase = Phase::Ending;
+        connection.served.clone_from(&served);
+        out.effects.push(Effect::End(id));
+        served
     }
 
     /// Takes the agent away from a session: what it was doing has failed.
     pub(super) fn fail(&mut self, id: SessionId, failure: Failure, out: &mut Outcome) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.link = Link::Failed(failure.clone());
+        session.reattaching = session.remote.is_some() && !session.entries.is_empty();
         session.push(Entry::Failure(failure.clone()), out);
         session.abandon(&failure, out);
+        self.drop_duties(id, out);
         out.tell(Tell::SessionChanged(id));
         out.tell(Tell::Failed { session: id, failure });
     }
@@ -256,7 +248,7 @@ impl State {
 
     pub(super) fn restart(&mut self, id: SessionId, out: &mut Outcome) {
         self.kill(id, out);
-        self.reconnect(id, out);
+        self.connect(id, out);
     }
 
     pub(super) fn wait_longer(&mut self, id: SessionId, out: &mut Outcome) {
@@ -268,8 +260,7 @@ impl State {
         }
     }
 
-    pub(super) fn timer_fired(&mut self, timer: Timer, out: &mut Outcome) {
-        let Timer::NoAnswer { connection: id, patience } = timer;
+    pub(super) fn no_answer(&mut self, id: ConnectionId, patience: u32, out: &mut Outcome) {
         let Some(connection) = self.connections.get(&id) else { return };
         if connection.patience != patience || connection.phase == Phase::Ending {
             return;
@@ -283,10 +274,13 @@ impl State {
         if connection.probe.is_some() {
             return self.end_with(id, &failure, out);
         }
-        let waiting = [Link::Connecting(id), Link::Creating(id)];
-        for session in self.sessions.values_mut().filter(|it| waiting.contains(&it.link)) {
-            session.push(Entry::Failure(failure.clone()), out);
-            out.tell(Tell::NoAnswer { session: session.id, what, seconds });
+        for session in self.sessions.values_mut() {
+            if let Link::Connecting(waits_for) | Link::Creating(waits_for, _) = session.link
+                && waits_for == id
+            {
+                session.push(Entry::Failure(failure.clone()), out);
+                out.tell(Tell::NoAnswer { session: session.id, what, seconds });
+            }
         }
     }
 
@@ -296,9 +290,19 @@ impl State {
     }
 }
 
+/// An agent of an old dialect calls today's form of `initialize` wrong in one of these ways.
+fn wants_old_form(error: &RpcError) -> bool {
+    [RpcError::INVALID_REQUEST, RpcError::INVALID_PARAMS, RpcError::INTERNAL].contains(&error.code)
+}
+
 impl Connection {
+    fn initialize(&mut self, id: ConnectionId, old_form: bool, out: &mut Outcome) {
+        self.phase = Phase::Initializing { old_form };
+        out.effects.push(Effect::Call { connection: id, call: Call::Initialize { old_form } });
+    }
+
     /// Starts the clock for the next answer; earlier clocks become stale.
-    fn expect_answer(&mut self, id: ConnectionId, out: &mut Outcome) {
+    pub(super) fn expect_answer(&mut self, id: ConnectionId, out: &mut Outcome) {
         self.patience += 1;
         let timer = Timer::NoAnswer { connection: id, patience: self.patience };
         out.effects.push(Effect::SetTimer { timer, after: self.launch.patience });
@@ -310,13 +314,8 @@ impl Launch {
     fn program(&self) -> &str {
         match &self.how {
             How::Program(command) => command.first().map_or("", String::as_str),
+            How::Url(url) => url,
             How::Tutor { .. } => "tutor",
         }
     }
-}
-
-fn new_session(id: ConnectionId, session: SessionId, launch: &Launch, out: &mut Outcome) -> Link {
-    let call = Call::NewSession { session, cwd: launch.cwd.clone() };
-    out.effects.push(Effect::Call { connection: id, call });
-    Link::Creating(id)
 }

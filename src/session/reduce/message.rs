@@ -1,14 +1,19 @@
-//! What agents say: chunks become messages, in the right session.
+//! What agents say: updates reach the right session and become messages, plans and notes.
 
+use crate::session::content::append_plain;
 use crate::session::effect::Tell;
-use crate::session::event::{Chunk, Update};
+use crate::session::entry::{Chunk, Entry, Note, Role};
+use crate::session::event::Update;
 use crate::session::ids::{ConnectionId, RemoteId};
 use crate::session::outcome::Outcome;
-use crate::session::state::{Entry, Link, Phase, Role, Session, State, Turn, append_plain};
+use crate::session::settings::{ConfigOption, Plan, Setting, Usage};
+use crate::session::state::{Link, Phase, Session, State, Turn};
 
 /// How many updates for sessions not yet known are kept. An agent that sends more is talking to
 /// itself.
 const HELD: usize = 1000;
+/// How many updates of unknown kinds are kept.
+const UNKNOWN: usize = 100;
 
 impl State {
     pub(super) fn updated(
@@ -40,12 +45,6 @@ impl State {
             }
         }
     }
-
-    fn session_named(&mut self, id: ConnectionId, name: &RemoteId) -> Option<&mut Session> {
-        self.sessions.values_mut().find(
-            |it| matches!(&it.link, Link::Ready(connection, remote) if *connection == id && remote == name),
-        )
-    }
 }
 
 impl Session {
@@ -53,13 +52,49 @@ impl Session {
         match update {
             // The agent's echo of a prompt that is in the chat already.
             Update::Chunk(Chunk { role: Role::User, .. }) if self.turn != Turn::Idle => {}
+            // The past, which the chat shows already.
+            Update::Chunk(_) | Update::ToolCall(..) | Update::Plan(_) if self.hears_the_past() => {}
             Update::Chunk(chunk) => self.chunk(chunk, out),
+            Update::ToolCall(id, update) => self.tool_call(id, *update, out),
+            Update::Note(note) => self.note(note, out),
+            Update::CompactionSummary { id, content } => {
+                self.compaction(&id, out, |_, summary, _| append_plain(summary, &content));
+            }
+            setting => self.setting(setting, out),
+        }
+    }
+
+    fn hears_the_past(&self) -> bool {
+        self.reattaching && matches!(self.link, Link::Creating(..))
+    }
+
+    fn setting(&mut self, update: Update, out: &mut Outcome) {
+        let settings = &mut self.settings;
+        match update {
+            Update::Plan(plan) => settings.plan(plan),
+            Update::PlanRemoved(id) => settings.plans.retain(|it| it.id.as_ref() != Some(&id)),
+            Update::Commands(commands) => settings.commands = commands,
+            Update::Mode(mode) => self.mode(mode, out),
+            Update::Options { options, partial: false } => settings.options = options,
+            Update::Options { options, partial: true } => settings.merge(options),
             Update::Title(title) => {
                 self.title = title;
-                out.tell(Tell::SessionChanged(self.id));
+                return out.tell(Tell::SessionChanged(self.id));
             }
-            Update::Other => {}
+            Update::Usage(usage) => {
+                // What the agent does not tell again is as it was.
+                let old = settings.usage.take().unwrap_or_default();
+                let size = if usage.size == 0 { old.size } else { usage.size };
+                settings.usage = Some(Usage { size, cost: usage.cost.or(old.cost), ..usage });
+                return out.tell(Tell::SessionChanged(self.id));
+            }
+            Update::Chunk(_)
+            | Update::ToolCall(..)
+            | Update::Note(_)
+            | Update::CompactionSummary { .. }
+            | Update::Nothing => return,
         }
+        out.tell(Tell::SettingsChanged(self.id));
     }
 
     /// Continues the last message, or begins another: when somebody else spoke in between, or
@@ -70,7 +105,6 @@ impl Session {
         if let Some(Entry::Message { role: last_role, text, message }) = self.entries.last_mut()
             && *last_role == role
             && (id.is_none() || message.is_none() || *message == id)
-            && role != Role::User
         {
             if message.is_none() {
                 *message = id;
@@ -82,65 +116,140 @@ impl Session {
         append_plain(&mut text, &content);
         self.push(Entry::Message { role, text, message: id }, out);
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::session::ids::SessionId;
-    use crate::session::state::Content;
-
-    fn chunk(text: &str, message: Option<&str>) -> Update {
-        let (content, message) = (Content::Text(text.into()), message.map(Into::into));
-        Update::Chunk(Chunk { role: Role::Agent, content, message })
-    }
-
-    fn session() -> Session {
-        Session {
-            id: SessionId(1),
-            launch: crate::session::state::Launch {
-                agent: "a".into(),
-                how: crate::session::state::How::Tutor { pauses: 0 },
-                env: vec![],
-                cwd: "/".into(),
-                install: None,
-                patience: std::time::Duration::ZERO,
-            },
-            link: Link::Connecting(ConnectionId(1)),
-            turn: Turn::Idle,
-            queue: Default::default(),
-            entries: vec![],
-            title: None,
-            turns: 0,
-        }
-    }
-
-    fn texts(session: &Session) -> Vec<&str> {
-        let mut texts = Vec::new();
-        for entry in &session.entries {
-            if let Entry::Message { text, .. } = entry {
-                texts.push(text.as_str());
+    fn mode(&mut self, mode: String, out: &mut Outcome) {
+        for option in &mut self.settings.options {
+            if let (Some("mode"), Setting::Select(choice)) =
+                (option.category.as_deref(), &mut option.setting)
+            {
+                choice.current.clone_from(&mode);
             }
         }
-        texts
+        let Some(choice) = &mut self.settings.modes else { return };
+        if choice.current == mode {
+            return;
+        }
+        choice.current.clone_from(&mode);
+        let name = choice.values.iter().find(|it| it.id == mode).map_or(mode, |it| it.name.clone());
+        if self.turn != Turn::Idle {
+            self.push(Entry::Note(Note::Mode(name)), out);
+        }
     }
 
-    #[test]
-    fn chunks_without_ids_join() {
-        let (mut session, mut out) = (session(), Outcome::default());
-        session.update(chunk("a", None), &mut out);
-        session.update(chunk("b", None), &mut out);
-        assert_eq!(texts(&session), ["ab"]);
-        assert_eq!(out.dirty, [(SessionId(1), 0)]);
+    fn note(&mut self, note: Note, out: &mut Outcome) {
+        match note {
+            Note::Unknown { kind, raw } => {
+                if self.unknown.len() == UNKNOWN {
+                    self.unknown.pop_front();
+                }
+                self.unknown.push_back((kind, raw));
+            }
+            Note::Compaction { id, status, summary, error } => {
+                self.compaction(&id, out, |old_status, old_summary, old_error| {
+                    *old_status = status;
+                    if !summary.is_empty() {
+                        *old_summary = summary;
+                    }
+                    *old_error = error.or(old_error.take());
+                });
+            }
+            Note::Subagent { remote, title, description } => {
+                self.subagent(remote, (title, description), out);
+            }
+            Note::Notice { severity, title, description } => {
+                let message = match &description {
+                    Some(description) => format!("{title}: {description}"),
+                    None => title.clone(),
+                };
+                let tell = Tell::Notice { session: self.id, severity: severity.clone(), message };
+                self.push(Entry::Note(Note::Notice { severity, title, description }), out);
+                out.tell(tell);
+            }
+            other => self.push(Entry::Note(other), out),
+        }
     }
 
-    #[test]
-    fn another_message_id_is_another_message() {
-        let (mut session, mut out) = (session(), Outcome::default());
-        session.update(chunk("a", Some("1")), &mut out);
-        session.update(chunk("b", Some("1")), &mut out);
-        session.update(chunk("c", Some("2")), &mut out);
-        session.update(chunk("d", None), &mut out);
-        assert_eq!(texts(&session), ["ab", "cd"]);
+    /// Changes a compaction, which stands where it was first seen.
+    fn compaction(
+        &mut self,
+        wanted: &str,
+        out: &mut Outcome,
+        change: impl FnOnce(&mut String, &mut String, &mut Option<String>),
+    ) {
+        let found = self
+            .entries
+            .iter()
+            .rposition(|it| matches!(it, Entry::Note(Note::Compaction { id, .. }) if id == wanted));
+        let index = found.unwrap_or_else(|| {
+            let (id, status) = (wanted.to_owned(), "in_progress".to_owned());
+            let note = Note::Compaction { id, status, summary: String::new(), error: None };
+            self.entries.push(Entry::Note(note));
+            self.entries.len() - 1
+        });
+        if let Some(Entry::Note(Note::Compaction { status, summary, error, .. })) =
+            self.entries.get_mut(index)
+        {
+            change(status, summary, error);
+        }
+        out.touch(self.id, index);
+    }
+
+    /// A subagent, which stands where it was first seen.
+    fn subagent(&mut self, name: String, news: (String, Option<String>), out: &mut Outcome) {
+        let (new_title, new_description) = news;
+        let found = self.entries.iter().rposition(
+            |it| matches!(it, Entry::Note(Note::Subagent { remote, .. }) if *remote == name),
+        );
+        let Some(index) = found else {
+            let (title, description) = (new_title, new_description);
+            let note = Note::Subagent { remote: name, title, description };
+            return self.push(Entry::Note(note), out);
+        };
+        if let Some(Entry::Note(Note::Subagent { title, description, .. })) =
+            self.entries.get_mut(index)
+        {
+            if !new_title.is_empty() {
+                *title = new_title;
+            }
+            *description = new_description.or(description.take());
+        }
+        out.touch(self.id, index);
+    }
+}
+
+impl crate::session::settings::Settings {
+    /// Replaces the plan of the same name; the ordinary one stands first.
+    fn plan(&mut self, plan: Plan) {
+        match self.plans.iter_mut().find(|it| it.id == plan.id) {
+            Some(old) => *old = plan,
+            None if plan.id.is_none() => self.plans.insert(0, plan),
+            None => self.plans.push(plan),
+        }
+    }
+
+    fn merge(&mut self, options: Vec<ConfigOption>) {
+        for option in options {
+            match self.options.iter_mut().find(|it| it.id == option.id) {
+                Some(old) => old.take(option),
+                None => self.options.push(option),
+            }
+        }
+    }
+}
+
+impl ConfigOption {
+    /// A partial update may bring no more than what an option is set to now.
+    fn take(&mut self, news: ConfigOption) {
+        match (&mut self.setting, news.setting) {
+            (Setting::Select(old), Setting::Select(new)) if new.values.is_empty() => {
+                old.current = new.current;
+            }
+            (old, new) => *old = new,
+        }
+        if news.name != self.id {
+            self.name = news.name;
+        }
+        self.description = news.description.or(self.description.take());
+        self.category = news.category.or(self.category.take());
     }
 }

@@ -1,12 +1,13 @@
 //! Turns: prompts wait, are sent one at a time, end, and are cancelled.
 
+use crate::session::agent::Capabilities;
+use crate::session::content::{Content, plain_text};
 use crate::session::effect::{Call, Effect, Tell};
+use crate::session::entry::{Entry, Note, Role, StopReason};
 use crate::session::failure::{Failure, RpcError};
-use crate::session::ids::{SessionId, TurnId};
+use crate::session::ids::{ConnectionId, RemoteId, SessionId, TurnId};
 use crate::session::outcome::Outcome;
-use crate::session::state::{
-    Entry, Link, Note, Prompt, Role, Session, State, StopReason, Turn, plain_text,
-};
+use crate::session::state::{Link, Prompt, Running, Session, State, Turn};
 
 impl State {
     pub(super) fn prompt(&mut self, id: SessionId, mut prompt: Prompt, out: &mut Outcome) {
@@ -24,13 +25,14 @@ impl State {
         session.queue.push_back(prompt);
         out.tell(Tell::SessionChanged(id));
         match failed {
-            true => self.reconnect(id, out),
+            true => self.connect(id, out),
             false => self.next_prompt(id, out),
         }
     }
 
     /// Sends the first waiting prompt if the agent can take it.
     pub(super) fn next_prompt(&mut self, id: SessionId, out: &mut Outcome) {
+        let can = self.sessions.get(&id).and_then(|it| self.agent_of(it)).map(|it| it.can);
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let Link::Ready(connection, remote) = session.link.clone() else { return };
         if session.turn != Turn::Idle {
@@ -39,12 +41,42 @@ impl State {
         let Some(mut prompt) = session.queue.pop_front() else { return };
         session.show_prompt(&mut prompt, out);
         session.turns += 1;
-        let turn = TurnId(session.turns);
-        session.turn = Turn::Running(turn, prompt.tag);
-        let call = Call::Prompt { session: id, remote, turn, content: prompt.content };
+        let (turn, tag) = (TurnId(session.turns), prompt.tag);
+        let content = session.fit(&prompt.content, can.unwrap_or_default(), out);
+        let running = Running { turn, tag, content: prompt.content, steered: Vec::new() };
+        session.turn = Turn::Running(running);
+        let call = Call::Prompt { session: id, remote, turn, content };
         out.effects.push(Effect::Call { connection, call });
         out.tell(Tell::SessionChanged(id));
         out.tell(Tell::TurnStarted { session: id, turn });
+    }
+
+    /// Says something into the running turn; without one, or where the agent can't, it waits.
+    pub(super) fn steer(&mut self, id: SessionId, prompt: Prompt, out: &mut Outcome) {
+        let Some(session) = self.sessions.get_mut(&id) else { return self.prompt(id, prompt, out) };
+        let (Link::Ready(connection, remote), true) = (session.link.clone(), session.steering)
+        else {
+            return self.prompt(id, prompt, out);
+        };
+        let Turn::Running(running) = &mut session.turn else { return self.prompt(id, prompt, out) };
+        running.steered.push(prompt.tag);
+        let text = plain_text(&prompt.content);
+        session.push(Entry::Message { role: Role::User, text, message: None }, out);
+        let call = Call::Steer { session: id, remote, content: prompt.content };
+        out.effects.push(Effect::Call { connection, call });
+    }
+
+    pub(super) fn steered(
+        &mut self,
+        id: SessionId,
+        result: Result<(), RpcError>,
+        out: &mut Outcome,
+    ) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        if let Err(error) = result {
+            let agent = session.launch.agent.clone();
+            session.push(Entry::Failure(Failure::AskRefused { agent, error }), out);
+        }
     }
 
     pub(super) fn turn_ended(
@@ -54,16 +86,24 @@ impl State {
         out: &mut Outcome,
     ) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
-        let (tag, cancelled) = match session.turn {
-            Turn::Running(running, tag) if running == turn => (tag, false),
-            Turn::Cancelling(running, tag) if running == turn => (tag, true),
+        let (running, cancelled) = match &session.turn {
+            Turn::Running(running) if running.turn == turn => (running.clone(), false),
+            Turn::Cancelling(running) if running.turn == turn => (running.clone(), true),
             _ => return,
         };
+        let login = match &result {
+            Err(error) => error.code == RpcError::AUTH_REQUIRED,
+            Ok(reason) => *reason == StopReason::AuthRequired,
+        };
+        if login && !cancelled {
+            return self.turn_wants_login(id, running, out);
+        }
         session.turn = Turn::Idle;
         // Some agents answer a cancelled turn with an error, or as if nothing had happened.
         let result = match result {
             _ if cancelled => Ok(StopReason::Cancelled),
             Ok(reason) => Ok(reason),
+            Err(error) if error.code == RpcError::CANCELLED => Ok(StopReason::Cancelled),
             Err(error) => Err(Failure::TurnFailed { agent: session.launch.agent.clone(), error }),
         };
         match &result {
@@ -72,16 +112,45 @@ impl State {
             Err(failure) => session.push(Entry::Failure(failure.clone()), out),
         }
         out.tell(Tell::SessionChanged(id));
-        out.tell(Tell::TurnFinished { session: id, turn: Some(turn), tag, result });
+        running.finish(id, &result, out);
         self.next_prompt(id, out);
+    }
+
+    /// The agent wants a login in the middle of things: the prompt is said again after it.
+    fn turn_wants_login(&mut self, id: SessionId, running: Running, out: &mut Outcome) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.turn = Turn::Idle;
+        session.turns -= 1;
+        let Running { tag, content, .. } = running;
+        session.queue.push_front(Prompt { content, tag, shown: true });
+        self.require_login(id, RpcError::new(RpcError::AUTH_REQUIRED, "login required"), out);
+    }
+
+    /// A dialect ends turns by a notification and may leave out the answer.
+    pub(super) fn turn_ended_by_word(
+        &mut self,
+        connection: ConnectionId,
+        (remote, reason): (&RemoteId, StopReason),
+        out: &mut Outcome,
+    ) {
+        let Some(session) = self.session_named(connection, remote) else { return };
+        if let Turn::Running(running) | Turn::Cancelling(running) = &session.turn {
+            let (id, turn) = (session.id, running.turn);
+            self.turn_ended(id, (turn, Ok(reason)), out);
+        }
     }
 
     pub(super) fn cancel(&mut self, id: SessionId, out: &mut Outcome) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
-        match session.turn {
-            Turn::Running(turn, tag) => {
-                session.turn = Turn::Cancelling(turn, tag);
+        if let Link::LoggedOut(_) | Link::LoggingIn(_) = session.link {
+            return self.cancel_login(id, out);
+        }
+        match session.turn.clone() {
+            Turn::Running(running) => {
+                session.turn = Turn::Cancelling(running);
                 session.send_cancel(out);
+                session.cancel_tool_calls(out);
+                self.cancel_asks(id, out);
                 out.tell(Tell::SessionChanged(id));
             }
             Turn::Cancelling(..) => {}
@@ -94,23 +163,16 @@ impl State {
         }
     }
 
-    pub(super) fn close(&mut self, id: SessionId, out: &mut Outcome) {
-        let Some(mut session) = self.sessions.remove(&id) else { return };
-        if let Turn::Running(..) = session.turn {
-            session.send_cancel(out);
-        }
-        session.abandon(&Failure::Closed, out);
-        out.tell(Tell::Closed(id));
-        if let Some(connection) = session.link.connection() {
-            self.end_if_unused(connection, out);
-        }
-    }
-
     pub(super) fn shutdown(&mut self, out: &mut Outcome) {
-        for session in self.sessions.values() {
-            if let Turn::Running(..) = session.turn {
+        let sessions: Vec<SessionId> = self.sessions.keys().copied().collect();
+        for id in sessions {
+            if let Some(session) = self.sessions.get(&id)
+                && let Turn::Running(_) = session.turn
+            {
                 session.send_cancel(out);
             }
+            self.cancel_asks(id, out);
+            self.drop_duties(id, out);
         }
     }
 }
@@ -125,24 +187,68 @@ impl Session {
         }
     }
 
-    fn send_cancel(&self, out: &mut Outcome) {
+    /// What of a prompt the agent can take. What it can't is said in another form, or left out
+    /// with a line in the chat.
+    fn fit(&mut self, content: &[Content], can: Capabilities, out: &mut Outcome) -> Vec<Content> {
+        let mut fitting = Vec::with_capacity(content.len());
+        for block in content {
+            let agent = &self.launch.agent;
+            let left_out = match block {
+                Content::Image { .. } if !can.image => format!("{agent} takes no images"),
+                Content::Audio { .. } if !can.audio => format!("{agent} takes no audio"),
+                Content::Resource { uri, .. } | Content::Blob { uri, .. }
+                    if !can.embedded_context =>
+                {
+                    fitting.push(Content::Link { uri: uri.clone(), name: uri.clone() });
+                    continue;
+                }
+                _ => {
+                    fitting.push(block.clone());
+                    continue;
+                }
+            };
+            self.push(Entry::Note(Note::LeftOut(left_out)), out);
+        }
+        fitting
+    }
+
+    pub(super) fn send_cancel(&self, out: &mut Outcome) {
         if let Link::Ready(connection, remote) = &self.link {
             let remote = remote.clone();
             out.effects.push(Effect::CancelTurn { connection: *connection, remote });
         }
     }
 
+    /// The running turn will not be answered; what waits goes on waiting.
+    pub(super) fn end_turn_with(&mut self, failure: &Failure, out: &mut Outcome) {
+        if let Turn::Running(running) | Turn::Cancelling(running) =
+            std::mem::replace(&mut self.turn, Turn::Idle)
+        {
+            running.finish(self.id, &Err(failure.clone()), out);
+        }
+        self.cancel_tool_calls(out);
+        for tag in self.asked.drain(..) {
+            let result = Err(failure.clone());
+            out.tell(Tell::AskDone { session: self.id, tag, result });
+        }
+    }
+
     /// The running turn and all waiting prompts will not be answered: their callers learn why.
     pub(super) fn abandon(&mut self, failure: &Failure, out: &mut Outcome) {
-        let running = match self.turn {
-            Turn::Idle => None,
-            Turn::Running(turn, tag) | Turn::Cancelling(turn, tag) => Some((Some(turn), tag)),
-        };
-        self.turn = Turn::Idle;
-        let waiting = self.queue.drain(..).map(|it| (None, it.tag));
-        for (turn, tag) in running.into_iter().chain(waiting) {
-            let result = Err(failure.clone());
-            out.tell(Tell::TurnFinished { session: self.id, turn, tag, result });
+        self.end_turn_with(failure, out);
+        for prompt in self.queue.drain(..) {
+            let (tag, result) = (prompt.tag, Err(failure.clone()));
+            out.tell(Tell::TurnFinished { session: self.id, turn: None, tag, result });
+        }
+    }
+}
+
+impl Running {
+    /// Tells everybody who said something in this turn how it ended.
+    fn finish(&self, session: SessionId, result: &Result<StopReason, Failure>, out: &mut Outcome) {
+        for tag in std::iter::once(self.tag).chain(self.steered.iter().copied()) {
+            let (turn, result) = (Some(self.turn), result.clone());
+            out.tell(Tell::TurnFinished { session, turn, tag, result });
         }
     }
 }

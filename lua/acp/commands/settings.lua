@@ -1,0 +1,209 @@
+--- Subcommands that set something: mode, model, config, title; and what was used.
+
+local here = require('acp.commands.here')
+local notify = require('acp.notify')
+local settings = require('acp.settings')
+local text = require('acp.text')
+
+---@type table<string, acp.Subcommand>
+local M = {}
+
+---@param info acp.SessionInfo
+---@param setting acp.Setting
+---@param value string
+local function set(info, setting, value)
+  here.ask(info, setting.ask(value), ('%s: %s'):format(setting.name, value))
+end
+
+---@param setting acp.Setting
+---@return fun(value: acp.Value): string
+local function formatter(setting)
+  return function(value)
+    local mark = value.id == setting.current and '* ' or '  '
+    local name = text.label(value.name, value.id)
+    local group = value.group and value.group .. ': ' or ''
+    local detail = value.description and ('  (%s)'):format(value.description) or ''
+    return text.one_line(mark .. group .. name .. detail)
+  end
+end
+
+---@param info acp.SessionInfo
+---@param setting acp.Setting
+local function pick_value(info, setting)
+  vim.ui.select(setting.values, {
+    prompt = text.one_line(('%s of %s'):format(setting.name, info.agent)),
+    kind = 'acp_setting',
+    format_item = formatter(setting),
+  }, function(value)
+    if value then
+      set(info, setting, value.id)
+    end
+  end)
+end
+
+--- Sets what was given, or lets the user choose.
+---@param info acp.SessionInfo
+---@param setting acp.Setting
+---@param given string
+local function change(info, setting, given)
+  if given == '' then
+    return pick_value(info, setting)
+  end
+  local value = settings.value_of(setting, given)
+  if value then
+    return set(info, setting, value)
+  end
+  local ids = vim.tbl_map(function(known)
+    return known.id
+  end, setting.values)
+  local message = ('%s has no %s "%s", there are %s'):format(
+    info.agent,
+    setting.name,
+    given,
+    table.concat(ids, ', ')
+  )
+  notify.show(text.one_line(message), 'error')
+end
+
+---@param setting acp.Setting?
+---@return string[]
+local function value_ids(setting)
+  return vim.tbl_map(function(value)
+    return value.id
+  end, setting and setting.values or {})
+end
+
+--- `:Acp mode` and `:Acp model`
+---@param category 'mode'|'model'
+---@return acp.Subcommand
+local function for_category(category)
+  return {
+    desc = ('change the %s'):format(category),
+    complete = function()
+      local known = here.settings()
+      return value_ids(known and settings.find(known, category))
+    end,
+    impl = function(args)
+      local info = here.session()
+      local known = info and settings.get(info.id)
+      local setting = known and settings.find(known, category)
+      if info and setting then
+        change(info, setting, table.concat(args, ' '))
+      elseif info then
+        notify.show(('%s offers no choice of %ss'):format(info.agent, category), 'warn')
+      end
+    end,
+  }
+end
+
+M.mode = for_category('mode')
+M.model = for_category('model')
+
+---@param known acp.Settings?
+---@param id string
+---@return acp.Setting?
+local function by_id(known, id)
+  for _, setting in ipairs(known and settings.list(known) or {}) do
+    if setting.id == id then
+      return setting
+    end
+  end
+end
+
+---@param info acp.SessionInfo
+---@param list acp.Setting[]
+local function pick_setting(info, list)
+  vim.ui.select(list, {
+    prompt = ('Options of %s'):format(text.one_line(info.agent)),
+    kind = 'acp_setting',
+    format_item = function(setting)
+      return text.one_line(('%s: %s'):format(setting.name, settings.current_name(setting)))
+    end,
+  }, function(setting)
+    if setting then
+      pick_value(info, setting)
+    end
+  end)
+end
+
+M.config = {
+  desc = 'change an option of the session',
+  complete = function(args)
+    local known = here.settings()
+    if args[1] then
+      return value_ids(by_id(known, args[1]))
+    end
+    return vim.tbl_map(function(setting)
+      return setting.id
+    end, known and settings.list(known) or {})
+  end,
+  impl = function(args)
+    local info = here.session()
+    local known = info and settings.get(info.id)
+    local list = known and settings.list(known) or {}
+    local setting = args[1] and by_id(known, args[1])
+    if not info then
+      return
+    elseif setting then
+      change(info, setting, table.concat(args, ' ', 2))
+    elseif args[1] then
+      notify.show(('%s has no option "%s"'):format(info.agent, args[1]), 'error')
+    elseif #list == 0 then
+      notify.show(('%s offers no options'):format(info.agent), 'warn')
+    else
+      pick_setting(info, list)
+    end
+  end,
+}
+
+M.title = {
+  desc = 'give the session a title',
+  impl = function(args)
+    local info = here.session()
+    if not info or not here.can(info, 'give a session a title', 'set_title') then
+      return
+    end
+    local function set_title(title)
+      if title and vim.trim(title) ~= '' then
+        here.ask(info, { what = 'set_title', value = vim.trim(title) })
+      end
+    end
+    if args[1] then
+      return set_title(table.concat(args, ' '))
+    end
+    vim.ui.input({ prompt = 'Title: ', default = text.one_line(info.title) }, set_title)
+  end,
+}
+
+---@param number number
+---@return string such as "12 345"
+local function grouped(number)
+  local digits = ('%d'):format(number)
+  return (digits:reverse():gsub('(%d%d%d)', '%1 '):reverse():gsub('^ ', ''))
+end
+
+M.usage = {
+  desc = 'show how full the context is and what the session cost',
+  complete = here.ids,
+  impl = function(args)
+    local info = here.session(args[1])
+    if not info then
+      return
+    end
+    local usage = info.usage
+    if not usage then
+      return notify.show(('%s has not said what it used'):format(text.one_line(info.agent)))
+    end
+    local words = ('%s: %s tokens'):format(info.agent, grouped(usage.used))
+    if usage.size > 0 then
+      local percent = math.floor(100 * usage.used / usage.size + 0.5)
+      words = ('%s of %s (%d%%)'):format(words, grouped(usage.size), percent)
+    end
+    if usage.cost then
+      words = ('%s, %.4g %s'):format(words, usage.cost.amount, usage.cost.currency)
+    end
+    vim.api.nvim_echo({ { text.one_line(words) } }, true, {})
+  end,
+}
+
+return M

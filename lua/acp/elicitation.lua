@@ -1,0 +1,209 @@
+--- Forms that an agent wants filled in, and addresses it wants visited. Nothing is sent before the
+--- user has seen all of it and said so.
+
+local check = require('acp.elicitation.check')
+local client = require('acp.client')
+local input = require('acp.elicitation.input')
+local text = require('acp.text')
+
+local M = {}
+
+---@class (exact) acp.Form
+---@field ask integer
+---@field heading string who asks and what for
+---@field fields acp.Field[]
+---@field values table<string, acp.FieldValue?>
+---@field seen boolean whether the fields were gone through once
+
+---@type table<integer, true> asked and not settled
+local open = {}
+
+---@param ask integer
+---@return string
+local function key(ask)
+  return ('elicitation %d'):format(ask)
+end
+
+---@param ask integer
+---@param kind 'accept'|'decline'
+---@param value? table<string, acp.FieldValue>
+---@return boolean sent
+local function answer(ask, kind, value)
+  if not open[ask] then
+    require('acp.notify').show('This was not asked any more', 'warn')
+    return true
+  end
+  local action = { type = 'answer', ask = ask, kind = kind, value = value }
+  local ok, err = client.send(action)
+  if not ok then
+    require('acp.notify').err(err --[[@as acp.Err]])
+  end
+  return ok ~= nil
+end
+
+---@param form acp.Form
+---@return string? problem of the first field that has one
+local function problem_of(form)
+  for _, field in ipairs(form.fields) do
+    local problem = check.problem(field, form.values[field.name])
+    if problem then
+      return ('%s %s'):format(text.label(field.title, field.name), problem)
+    end
+  end
+end
+
+local review ---@type fun(form: acp.Form, done: fun(answered: boolean))
+
+--- Asks for the fields from this one on, then shows the whole.
+---@param form acp.Form
+---@param index integer
+---@param done fun(answered: boolean)
+local function fill(form, index, done)
+  local field = form.fields[index]
+  if not field or not open[form.ask] then
+    form.seen = true
+    return review(form, done)
+  end
+  local before = index == 1 and form.heading .. ' — ' or ''
+  input.ask(field, form.values[field.name], before, function(went_on, value)
+    if not went_on then
+      form.seen = true
+      return review(form, done)
+    end
+    form.values[field.name] = value
+    fill(form, index + 1, done)
+  end)
+end
+
+---@class (exact) acp.FormChoice
+---@field label string
+---@field run fun()
+
+---@param form acp.Form
+---@param done fun(answered: boolean)
+---@return acp.FormChoice[]
+local function choices(form, done)
+  local list = {}
+  local problem = problem_of(form)
+  if not problem then
+    table.insert(list, {
+      label = #form.fields > 0 and 'Send' or 'Yes',
+      run = function()
+        done(answer(form.ask, 'accept', form.values --[[@as table<string, acp.FieldValue>]]))
+      end,
+    })
+  end
+  for _, field in ipairs(form.fields) do
+    local words = input.words(field, form.values[field.name])
+    local title = text.label(field.title, field.name)
+    table.insert(list, {
+      label = ('Change %s: %s'):format(title, words),
+      run = function()
+        input.ask(field, form.values[field.name], '', function(went_on, value)
+          if went_on then
+            form.values[field.name] = value
+          end
+          review(form, done)
+        end)
+      end,
+    })
+  end
+  table.insert(list, {
+    label = 'Decline',
+    run = function()
+      done(answer(form.ask, 'decline'))
+    end,
+  })
+  return list
+end
+
+function review(form, done)
+  if not open[form.ask] then
+    return done(true)
+  end
+  local problem = problem_of(form)
+  vim.ui.select(choices(form, done), {
+    prompt = text.one_line(form.heading .. (problem and (' — ' .. problem) or '')),
+    kind = 'acp_form',
+    format_item = function(choice)
+      return choice.label
+    end,
+  }, function(choice)
+    if choice then
+      choice.run()
+    else
+      done(false)
+    end
+  end)
+end
+
+---@param effect acp.AskedElicitation
+---@param heading string
+---@return fun(done: fun(answered: boolean))
+local function form_opener(effect, heading)
+  ---@type acp.Form
+  local form = {
+    ask = effect.ask,
+    heading = heading,
+    fields = effect.fields or {},
+    values = {},
+    seen = false,
+  }
+  for _, field in ipairs(form.fields) do
+    form.values[field.name] = field.default
+  end
+  return function(done)
+    if form.seen then
+      review(form, done)
+    else
+      fill(form, 1, done)
+    end
+  end
+end
+
+---@param effect acp.AskedElicitation
+---@param heading string
+---@return fun(done: fun(answered: boolean))
+local function url_opener(effect, heading)
+  return function(done)
+    require('acp.visit').ask(heading, effect.url --[[@as string]], function(outcome)
+      if outcome then
+        done(answer(effect.ask, outcome == 'visited' and 'accept' or 'decline'))
+      else
+        done(false)
+      end
+    end)
+  end
+end
+
+---@param effect acp.AskedElicitation
+local function asked(effect)
+  open[effect.ask] = true
+  local agent = require('acp.session').agent_of(effect.session)
+  local heading = text.one_line(('%s asks: %s'):format(agent, effect.message))
+  require('acp.questions').push({
+    key = key(effect.ask),
+    what = heading,
+    command = ':Acp permissions',
+    open = effect.url and url_opener(effect, heading) or form_opener(effect, heading),
+  })
+end
+
+--- Starts listening to the core.
+function M.attach()
+  ---@param effect acp.Asked
+  client.subscribe('asked', function(effect)
+    if effect.kind == 'elicitation' then
+      asked(effect --[[@as acp.AskedElicitation]])
+    end
+  end)
+  ---@param effect acp.Settled
+  client.subscribe('settled', function(effect)
+    if open[effect.ask] then
+      open[effect.ask] = nil
+      require('acp.questions').drop(key(effect.ask))
+    end
+  end)
+end
+
+return M

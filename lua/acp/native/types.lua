@@ -1,0 +1,273 @@
+---@meta
+--- The tables that cross the boundary to the native library, as `src/nvim/convert` makes and reads
+--- them. Nothing here runs.
+
+---@class (exact) acp.Err
+---@field code string stable, for programs
+---@field message string what failed and why
+---@field hint? string what to do about it
+
+---@class (exact) acp.Cost
+---@field amount number
+---@field currency string
+
+---@class (exact) acp.Usage
+---@field used integer tokens in the model's context
+---@field size integer tokens there is room for
+---@field cost? acp.Cost
+
+---@class (exact) acp.SessionInfo
+---@field id integer
+---@field agent string
+---@field title string
+---@field cwd string
+---@field state 'starting'|'ready'|'running'|'waiting'|'cancelling'|'failed'|'closed'
+---@field pending_permissions integer
+---@field queued integer
+---@field remote? string the agent's own name for the session
+---@field usage? acp.Usage
+
+---@class (exact) acp.PermissionOption
+---@field id string
+---@field name string
+---@field kind 'allow_once'|'allow_always'|'reject_once'|'reject_always'|'' empty: nobody knows
+
+---@class (exact) acp.Permission
+---@field id integer
+---@field session integer
+---@field title string
+---@field kind string what sort of thing it is: "edit", "execute" …
+---@field tool_call string
+---@field options acp.PermissionOption[]
+
+---@class (exact) acp.Value
+---@field id string
+---@field name string
+---@field description? string
+---@field group? string the heading it belongs under
+
+---@class (exact) acp.Choice
+---@field current string it need not be among the values
+---@field values acp.Value[]
+
+---@class (exact) acp.ConfigOption
+---@field id string
+---@field name string
+---@field description? string
+---@field category? string "mode", "model", "thought_level" or another word
+---@field type 'select'|'boolean'
+---@field current string|boolean
+---@field values? acp.Value[] only for "select"
+
+---@class (exact) acp.SlashCommand
+---@field name string
+---@field description string
+---@field hint? string
+
+---@class (exact) acp.PlanEntry
+---@field content string
+---@field priority 'high'|'medium'|'low'
+---@field status 'pending'|'in_progress'|'completed'
+
+--- One of `entries`, `markdown` and `file`.
+---@class (exact) acp.Plan
+---@field id? string the ordinary plan has none
+---@field entries? acp.PlanEntry[]
+---@field markdown? string
+---@field file? string
+
+---@class (exact) acp.Capabilities
+---@field load boolean
+---@field resume boolean
+---@field list boolean
+---@field delete boolean
+---@field close boolean
+---@field fork boolean
+---@field set_title boolean
+---@field directories boolean
+---@field logout boolean
+---@field image boolean
+---@field audio boolean
+---@field embedded_context boolean
+---@field mcp_http boolean
+---@field mcp_sse boolean
+---@field steering boolean
+
+---@class (exact) acp.AuthMethod
+---@field id string
+---@field name string
+---@field description? string
+---@field kind 'agent'|'terminal'|'command'|'variables'
+---@field variables? string[] only for "variables"
+
+---@class (exact) acp.Settings
+---@field modes? acp.Choice
+---@field models? acp.Choice
+---@field options acp.ConfigOption[]
+---@field commands acp.SlashCommand[]
+---@field plans acp.Plan[]
+---@field can acp.Capabilities
+---@field auth_methods acp.AuthMethod[]
+---@field agent { title?: string, version?: string }
+
+--- A session that the agent keeps.
+---@class (exact) acp.Kept
+---@field id string
+---@field cwd string
+---@field title? string
+---@field updated? string
+
+--- Either rows `first` to `last` replaced by `lines`, or `lines` inserted at `first`, `col`.
+---@class (exact) acp.Patch
+---@field session integer
+---@field first integer
+---@field last? integer
+---@field col? integer
+---@field lines string[]
+
+--- One of the classes below, told apart by `type`.
+---@class acp.Effect
+---@field type string
+
+---@class (exact) acp.SessionChanged: acp.Effect type "session"
+---@field info acp.SessionInfo
+
+--- Types "ready", "closed" and "settings".
+---@class (exact) acp.SessionEffect: acp.Effect
+---@field session integer
+
+---@class (exact) acp.SessionFailed: acp.SessionEffect type "failed"
+---@field err acp.Err
+
+---@class (exact) acp.TurnStarted: acp.SessionEffect type "turn_started"
+---@field turn integer
+
+---@class (exact) acp.TurnFinished: acp.SessionEffect type "turn_finished"
+---@field turn? integer nil when the prompt was never sent
+---@field tag? integer
+---@field stop_reason? string
+---@field err? acp.Err
+
+---@class (exact) acp.AgentExited: acp.SessionEffect type "agent_exited"
+---@field agent string
+---@field code? integer
+---@field signal? integer
+---@field expected boolean
+
+---@class (exact) acp.NoAnswer: acp.SessionEffect type "no_answer"
+---@field seconds integer
+---@field what string
+
+---@class (exact) acp.Probed: acp.Effect type "probed"
+---@field tag integer
+---@field ok boolean
+---@field name? string
+---@field version? string
+---@field protocol? string
+---@field err? acp.Err
+
+---@class (exact) acp.Notice: acp.Effect type "notify"
+---@field level 'error'|'warn'|'info'
+---@field message string
+
+---@class (exact) acp.AgentNotice: acp.SessionEffect type "notice"
+---@field severity string "info", "warning", "error" or another word
+---@field message string
+
+--- A question; the classes below by `kind`. It is answered with the action "answer".
+---@class acp.Asked: acp.SessionEffect type "asked"
+---@field ask integer
+---@field kind 'read'|'write'|'permission'|'elicitation'
+
+---@class (exact) acp.AskedRead: acp.Asked
+---@field path string
+---@field line? integer from 1
+---@field limit? integer
+
+---@class (exact) acp.AskedWrite: acp.Asked
+---@field path string
+---@field text string
+
+---@class (exact) acp.AskedPermission: acp.Asked
+---@field title string
+---@field tool_kind string
+---@field tool_call string
+---@field options acp.PermissionOption[]
+
+---@alias acp.FieldValue string|number|boolean|string[]
+
+---@class (exact) acp.Field
+---@field name string
+---@field title string
+---@field description? string
+---@field required boolean
+---@field type 'text'|'number'|'integer'|'boolean'|'select'|'multiselect'
+---@field default? acp.FieldValue
+---@field values? { value: string, title: string }[] for "select" and "multiselect"
+---@field min? number the least length, number or count
+---@field max? number
+---@field format? string
+---@field pattern? string
+
+--- Has `fields` or `url`.
+---@class (exact) acp.AskedElicitation: acp.Asked
+---@field message string
+---@field tool_call? string
+---@field fields? acp.Field[]
+---@field url? string
+
+---@class (exact) acp.Settled: acp.SessionEffect type "settled"
+---@field ask integer
+---@field option? string of a permission: what was chosen
+
+---@class (exact) acp.LoginRequired: acp.SessionEffect type "login_required"
+---@field methods acp.AuthMethod[]
+
+---@class (exact) acp.LoginInTerminal: acp.SessionEffect type "login_in_terminal"
+---@field command string[]
+---@field env table<string, string>
+---@field cwd string
+
+---@class (exact) acp.OpenUrl: acp.SessionEffect type "open_url"
+---@field url string
+
+---@class (exact) acp.AskDone: acp.SessionEffect type "ask_done"
+---@field tag integer
+---@field err? acp.Err
+---@field sessions? acp.Kept[]
+
+---@class (exact) acp.Batch
+---@field patches? acp.Patch[]
+---@field effects? acp.Effect[]
+
+---@class acp.Action
+---@field type string
+---@field session? integer
+
+---@alias acp.AskWhat
+---| 'set_mode'
+---| 'set_model'
+---| 'set_option'
+---| 'set_switch'
+---| 'set_title'
+---| 'list_sessions'
+---| 'delete_session'
+---| 'log_out'
+
+--- What an agent is asked for beside the conversation.
+---@class (exact) acp.Ask
+---@field what acp.AskWhat
+---@field id? string
+---@field value? string|boolean
+
+---@class (exact) acp.McpServer
+---@field name string
+---@field command? string the program, with `args` and `env`
+---@field args? string[]
+---@field env? table<string, string>
+---@field type? 'http'|'sse'
+---@field url? string
+---@field headers? table<string, string>
+
+--- The number of the session that was opened, or that the action was taken.
+---@alias acp.Sent integer|true

@@ -1,0 +1,171 @@
+//! What Lua asks for.
+
+use std::time::Duration;
+
+use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
+
+use super::{optional_text, pairs, question, text, texts};
+use crate::runtime::handle::Action;
+use crate::session::agent::{How, Launch, McpServer, McpTransport};
+use crate::session::content::Content;
+use crate::session::event::{Ask, Origin, Wish};
+use crate::session::ids::{AskId, SessionId};
+
+/// An action from its table.
+pub(in crate::nvim) fn action(
+    kind: &str,
+    table: &LuaTable,
+    new_session: impl FnOnce() -> SessionId,
+) -> LuaResult<Action> {
+    Ok(Action::Wish(match kind {
+        "open" => {
+            let (launch, origin) = (launch(table)?, origin(table)?);
+            Wish::Open { launch, origin, session: new_session() }
+        }
+        "probe" => Wish::Probe { tag: table.get("tag")?, launch: launch(table)? },
+        "answer" => {
+            let (ask, reaction) = (AskId(table.get("ask")?), question::reaction(table)?);
+            Wish::Answer { ask, reaction }
+        }
+        "show" => return Ok(Action::Show(SessionId(table.get("session")?))),
+        "hide" => return Ok(Action::Hide(SessionId(table.get("session")?))),
+        _ => for_session(kind, SessionId(table.get("session")?), table)?,
+    }))
+}
+
+fn for_session(kind: &str, session: SessionId, table: &LuaTable) -> LuaResult<Wish> {
+    Ok(match kind {
+        "prompt" => Wish::Prompt { session, content: content(table)?, tag: table.get("tag")? },
+        "steer" => Wish::Steer { session, content: content(table)?, tag: table.get("tag")? },
+        "cancel" => Wish::Cancel(session),
+        "close" => Wish::Close(session),
+        "restart" => Wish::Restart(session),
+        "kill" => Wish::Kill(session),
+        "wait" => Wish::Wait(session),
+        "ask" => Wish::Ask { session, ask: ask(table)?, tag: table.get("tag")? },
+        "log_in" => Wish::LogIn { session, method: text(table, "method")? },
+        "logged_in" => Wish::LoggedIn { session, ok: table.get("ok")? },
+        other => return Err(LuaError::runtime(format!("there is no action `{other}`"))),
+    })
+}
+
+fn origin(table: &LuaTable) -> LuaResult<Origin> {
+    if let Some(remote) = optional_text(table, "load")? {
+        return Ok(Origin::Kept(remote.into()));
+    }
+    let fork = table.get::<Option<u64>>("fork")?;
+    Ok(fork.map_or(Origin::New, |session| Origin::Fork(SessionId(session))))
+}
+
+fn ask(table: &LuaTable) -> LuaResult<Ask> {
+    let id = || text(table, "id");
+    let what = text(table, "what")?;
+    Ok(match what.as_str() {
+        "set_mode" => Ask::SetMode(id()?),
+        "set_model" => Ask::SetModel(id()?),
+        "set_option" => Ask::SetOption(id()?, text(table, "value")?),
+        "set_switch" => Ask::SetSwitch(id()?, table.get("value")?),
+        "set_title" => Ask::SetTitle(text(table, "value")?),
+        "list_sessions" => Ask::ListSessions,
+        "delete_session" => Ask::DeleteSession(id()?.into()),
+        "log_out" => Ask::LogOut,
+        other => return Err(LuaError::runtime(format!("nobody can be asked to `{other}`"))),
+    })
+}
+
+fn launch(table: &LuaTable) -> LuaResult<Launch> {
+    let servers = table.get::<Option<Vec<LuaTable>>>("mcp_servers")?.unwrap_or_default();
+    Ok(Launch {
+        agent: text(table, "agent")?,
+        how: how(table)?,
+        env: pairs(table, "env")?,
+        cwd: text(table, "cwd")?,
+        directories: texts(table, "directories")?,
+        mcp_servers: servers.iter().map(mcp_server).collect::<LuaResult<_>>()?,
+        install: optional_text(table, "install")?,
+        patience: patience(table)?,
+    })
+}
+
+fn how(table: &LuaTable) -> LuaResult<How> {
+    if let Some(url) = optional_text(table, "url")? {
+        return Ok(How::Url(url));
+    }
+    let command = texts(table, "command")?;
+    if !command.is_empty() {
+        return Ok(How::Program(command));
+    }
+    match optional_text(table, "embedded")?.as_deref() {
+        Some("tutor") => Ok(How::Tutor { pauses: pauses(table)? }),
+        _ => Err(LuaError::runtime("`command` is missing")),
+    }
+}
+
+/// A tool server, in the protocol's form or in the one that users know from elsewhere: `type` is
+/// `local` or `remote`, and `command` a list.
+fn mcp_server(table: &LuaTable) -> LuaResult<McpServer> {
+    let name = text(table, "name")?;
+    let transport = match optional_text(table, "url")? {
+        Some(url) => {
+            let headers = pairs(table, "headers")?;
+            match optional_text(table, "type")?.as_deref() {
+                Some("sse") => McpTransport::Sse { url, headers },
+                _ => McpTransport::Http { url, headers },
+            }
+        }
+        None => {
+            let mut command = match table.get("command")? {
+                LuaValue::String(program) => vec![program.to_string_lossy()],
+                _ => texts(table, "command")?,
+            };
+            command.extend(texts(table, "args")?);
+            let mut command = command.into_iter();
+            let Some(program) = command.next() else {
+                return Err(LuaError::runtime(format!("`{name}` has no `command` and no `url`")));
+            };
+            let (args, env) = (command.collect(), pairs(table, "env")?);
+            McpTransport::Stdio { command: program, args, env }
+        }
+    };
+    Ok(McpServer { name, transport })
+}
+
+/// Seconds an agent may be silent while starting. Slow agents take 10 on a busy machine.
+fn patience(table: &LuaTable) -> LuaResult<Duration> {
+    let seconds = table.get::<Option<f64>>("patience")?.unwrap_or(30.0);
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+/// The tutor's pace, given as a factor on its pauses.
+fn pauses(table: &LuaTable) -> LuaResult<u32> {
+    let pace = table.get::<Option<f64>>("pace")?.unwrap_or(1.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    Ok((pace.clamp(0.0, 100.0) * 100.0) as u32)
+}
+
+fn content(table: &LuaTable) -> LuaResult<Vec<Content>> {
+    if let Some(text) = optional_text(table, "text")? {
+        return Ok(vec![Content::Text(text)]);
+    }
+    let blocks: Vec<LuaTable> = table.get("blocks")?;
+    blocks.iter().map(block).collect()
+}
+
+fn block(table: &LuaTable) -> LuaResult<Content> {
+    let kind = text(table, "type")?;
+    Ok(match kind.as_str() {
+        "text" => Content::Text(text(table, "text")?),
+        "image" => Content::Image { mime: text(table, "mimeType")?, data: text(table, "data")? },
+        "audio" => Content::Audio { mime: text(table, "mimeType")?, data: text(table, "data")? },
+        "resource_link" => Content::Link { uri: text(table, "uri")?, name: text(table, "name")? },
+        "resource" => {
+            let resource: LuaTable = table.get("resource")?;
+            let (uri, mime) = (text(&resource, "uri")?, optional_text(&resource, "mimeType")?);
+            match resource.get::<Option<LuaString>>("blob")? {
+                Some(data) => Content::Blob { uri, data: data.to_string_lossy(), mime },
+                None => Content::Resource { uri, text: text(&resource, "text")?, mime },
+            }
+        }
+        other => return Err(LuaError::runtime(format!("there is no content of type `{other}`"))),
+    })
+}

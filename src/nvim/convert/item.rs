@@ -1,0 +1,145 @@
+//! What Lua fetches: changes to transcripts, and what happened.
+
+use mlua::prelude::{Lua, LuaResult, LuaTable};
+
+use super::{list, question, settings};
+use crate::runtime::outbox::Item;
+use crate::runtime::published::Summary;
+use crate::session::effect::Tell;
+use crate::session::event::Kept;
+use crate::session::failure::{Exit, Failure};
+use crate::session::ids::SessionId;
+use crate::session::settings::Usage;
+use crate::view::model::{Patch, Place};
+
+/// What Lua fetches at once: changes to transcripts, then what happened.
+pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable> {
+    let (patches, effects) = (lua.create_table()?, lua.create_table()?);
+    for item in items {
+        match item {
+            Item::Patch(session, patch) => patches.raw_push(self::patch(lua, session, patch)?)?,
+            Item::Tell(tell) => effects.raw_push(self::tell(lua, tell)?)?,
+            Item::Session(summary) => {
+                let info = self::summary(lua, &summary)?;
+                effects.raw_push(table!(lua, type: "session", info: info))?;
+            }
+            Item::Notice(message) => {
+                effects.raw_push(table!(lua, type: "notify", level: "error", message: message))?;
+            }
+        }
+    }
+    Ok(table!(lua, patches: patches, effects: effects))
+}
+
+fn patch(lua: &Lua, session: SessionId, patch: Patch) -> LuaResult<LuaTable> {
+    let lines = lua.create_table_with_capacity(patch.lines.len(), 0)?;
+    for line in patch.lines {
+        lines.raw_push(lua.create_string(line)?)?;
+    }
+    let table = lua.create_table_with_capacity(0, 4)?;
+    let table = table!(table; session: session.0, lines: lines);
+    Ok(match patch.place {
+        Place::All => table!(table; first: 0, last: -1),
+        Place::Rows { first, last } => table!(table; first: first, last: last),
+        Place::Append { row, col } => table!(table; first: row, col: col),
+    })
+}
+
+/// A session in a few words.
+pub(in crate::nvim) fn summary(lua: &Lua, it: &Summary) -> LuaResult<LuaTable> {
+    Ok(table!(lua,
+        id: it.id.0, agent: it.agent.as_str(), title: it.title.as_str(), cwd: it.cwd.as_str(),
+        state: it.state, pending_permissions: it.pending_permissions, queued: it.queued,
+        remote: it.remote.as_deref(),
+        usage: it.usage.as_ref().map(|it| usage(lua, it)).transpose()?,
+    ))
+}
+
+fn usage(lua: &Lua, it: &Usage) -> LuaResult<LuaTable> {
+    let cost = match &it.cost {
+        Some((amount, currency)) => Some(table!(lua, amount: *amount, currency: currency.as_str())),
+        None => None,
+    };
+    Ok(table!(lua, used: it.used, size: it.size, cost: cost))
+}
+
+fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
+    let effect = |kind: &str, session: SessionId| -> LuaResult<LuaTable> {
+        Ok(table!(lua, type: kind, session: session.0))
+    };
+    Ok(match tell {
+        // The core sends the summary itself, as an item of its own.
+        Tell::SessionChanged(session) => effect("session", session)?,
+        Tell::SettingsChanged(session) => effect("settings", session)?,
+        Tell::Ready(session) => effect("ready", session)?,
+        Tell::Closed(session) => effect("closed", session)?,
+        Tell::Failed { session, failure } => failed(lua, effect("failed", session)?, &failure)?,
+        Tell::TurnStarted { session, turn } => {
+            table!(effect("turn_started", session)?; turn: turn.0)
+        }
+        Tell::TurnFinished { session, turn, tag, result } => {
+            let turn = turn.map(|turn| turn.0);
+            let effect = table!(effect("turn_finished", session)?; turn: turn, tag: tag);
+            match result {
+                Ok(reason) => table!(effect; stop_reason: reason.word()),
+                Err(failure) => failed(lua, effect, &failure)?,
+            }
+        }
+        Tell::AgentExited { session, agent, exit, expected } => {
+            let effect = exited(effect("agent_exited", session)?, exit)?;
+            table!(effect; agent: agent, expected: expected)
+        }
+        Tell::NoAnswer { session, what, seconds } => {
+            table!(effect("no_answer", session)?; what: what, seconds: seconds)
+        }
+        Tell::Probed { tag, result } => {
+            let effect = table!(lua, type: "probed", tag: tag, ok: result.is_ok());
+            match result {
+                Ok(it) => {
+                    table!(effect; name: it.title, version: it.version, protocol: it.protocol)
+                }
+                Err(failure) => failed(lua, effect, &failure)?,
+            }
+        }
+        Tell::Asked(ask, question) => question::asked(lua, ask, question)?,
+        Tell::Settled { ask, session, option } => {
+            table!(effect("settled", session)?; ask: ask.0, option: option)
+        }
+        Tell::LoginRequired { session, methods } => {
+            let methods = list(lua, methods, settings::method)?;
+            table!(effect("login_required", session)?; methods: methods)
+        }
+        Tell::LoginInTerminal { session, command, env, cwd } => {
+            let env = lua.create_table_from(env)?;
+            table!(effect("login_in_terminal", session)?; command: command, env: env, cwd: cwd)
+        }
+        Tell::OpenUrl { session, url } => table!(effect("open_url", session)?; url: url),
+        Tell::AskDone { session, tag, result } => {
+            let effect = table!(effect("ask_done", session)?; tag: tag);
+            match result {
+                Ok(sessions) => table!(effect; sessions: list(lua, sessions, kept)?),
+                Err(failure) => failed(lua, effect, &failure)?,
+            }
+        }
+        Tell::Notice { session, severity, message } => {
+            table!(effect("notice", session)?; severity: severity, message: message)
+        }
+    })
+}
+
+fn exited(effect: LuaTable, exit: Exit) -> LuaResult<LuaTable> {
+    Ok(match exit {
+        Exit::Code(code) => table!(effect; code: code),
+        Exit::Signal(signal) => table!(effect; signal: signal),
+        Exit::Closed => effect,
+    })
+}
+
+fn kept(lua: &Lua, it: Kept) -> LuaResult<LuaTable> {
+    Ok(table!(lua, id: &*it.remote, cwd: it.cwd, title: it.title, updated: it.updated))
+}
+
+fn failed(lua: &Lua, effect: LuaTable, it: &Failure) -> LuaResult<LuaTable> {
+    let err = table!(lua, code: it.code(), message: it.message(), hint: it.hint());
+    Ok(table!(effect; err: err))
+}

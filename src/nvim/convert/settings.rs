@@ -1,0 +1,90 @@
+//! What a session can be set to, and what its agent can do.
+
+use mlua::prelude::{Lua, LuaResult, LuaTable};
+
+use super::list;
+use crate::runtime::published::SettingsInfo;
+use crate::session::agent::{AuthKind, AuthMethod, Capabilities};
+use crate::session::settings::{
+    Choice, ConfigOption, Plan, PlanBody, PlanEntry, PlanStatus, Priority, Setting,
+};
+
+/// All of a session that is not its chat.
+pub(in crate::nvim) fn settings(lua: &Lua, info: SettingsInfo) -> LuaResult<LuaTable> {
+    let settings = info.settings;
+    let choice = |it: Option<Choice>| it.map(|it| self::choice(lua, it)).transpose();
+    let commands = list(lua, settings.commands, |lua, it| {
+        Ok(table!(lua, name: it.name, description: it.description, hint: it.hint))
+    })?;
+    let (title, version) = info.agent;
+    Ok(table!(lua,
+        modes: choice(settings.modes)?,
+        models: choice(settings.models)?,
+        options: list(lua, settings.options, option)?,
+        commands: commands,
+        plans: list(lua, settings.plans, plan)?,
+        can: can(lua, info.can, info.steering)?,
+        auth_methods: list(lua, info.auth_methods, method)?,
+        agent: table!(lua, title: title, version: version),
+    ))
+}
+
+fn choice(lua: &Lua, choice: Choice) -> LuaResult<LuaTable> {
+    let values = list(lua, choice.values, |lua, it| {
+        Ok(table!(lua, id: it.id, name: it.name, description: it.description, group: it.group))
+    })?;
+    Ok(table!(lua, current: choice.current, values: values))
+}
+
+fn option(lua: &Lua, it: ConfigOption) -> LuaResult<LuaTable> {
+    let table = match it.setting {
+        Setting::Select(choice) => table!(self::choice(lua, choice)?; type: "select"),
+        Setting::Boolean(current) => table!(lua, type: "boolean", current: current),
+    };
+    Ok(table!(table;
+        id: it.id, name: it.name, description: it.description, category: it.category))
+}
+
+fn plan(lua: &Lua, plan: Plan) -> LuaResult<LuaTable> {
+    let table = table!(lua, id: plan.id);
+    Ok(match plan.body {
+        PlanBody::Items(entries) => table!(table; entries: list(lua, entries, entry)?),
+        PlanBody::Markdown(text) => table!(table; markdown: text),
+        PlanBody::File(path) => table!(table; file: path),
+    })
+}
+
+fn entry(lua: &Lua, entry: PlanEntry) -> LuaResult<LuaTable> {
+    let priority = match entry.priority {
+        Priority::High => "high",
+        Priority::Medium => "medium",
+        Priority::Low => "low",
+    };
+    let status = match entry.status {
+        PlanStatus::Pending => "pending",
+        PlanStatus::InProgress => "in_progress",
+        PlanStatus::Completed => "completed",
+    };
+    Ok(table!(lua, content: entry.content, priority: priority, status: status))
+}
+
+fn can(lua: &Lua, can: Capabilities, steering: bool) -> LuaResult<LuaTable> {
+    Ok(table!(lua,
+        load: can.load, resume: can.resume, list: can.list, delete: can.delete, close: can.close,
+        fork: can.fork, set_title: can.set_title, directories: can.directories,
+        logout: can.logout, image: can.image, audio: can.audio,
+        embedded_context: can.embedded_context, mcp_http: can.mcp_http, mcp_sse: can.mcp_sse,
+        steering: steering,
+    ))
+}
+
+/// A way to log in. What a terminal runs is the core's business.
+pub(super) fn method(lua: &Lua, it: AuthMethod) -> LuaResult<LuaTable> {
+    let table = table!(lua, id: it.id, name: it.name, description: it.description);
+    Ok(match it.kind {
+        AuthKind::Agent => table!(table; kind: "agent"),
+        AuthKind::Terminal { .. } => table!(table; kind: "terminal"),
+        AuthKind::Command { .. } => table!(table; kind: "command"),
+        AuthKind::Variables(names) => table!(table; kind: "variables", variables: names),
+    })
+}

@@ -1,0 +1,252 @@
+//! Files on the disk, for agents: read, written and listed by threads that may wait for them.
+//!
+//! Knows the file system. Must not know which files an agent may touch, nor which of them the
+//! editor has open: that is decided before.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::Sender;
+
+use super::input::Input;
+use super::system_error::words;
+use crate::session::event::{DiskError, Event};
+use crate::session::ids::AskId;
+use crate::session::question::FileRange;
+
+/// How much of a file is given at once: more would not fit a message of the agent's language
+/// model by far.
+const CAP: u64 = 32 << 20;
+/// How many entries of a folder are listed.
+const ENTRIES: usize = 50_000;
+/// How many reads and lists run at once, and with `CAP` what they may hold in memory.
+const READS: usize = 4;
+/// As the system does, we follow no more links than this.
+const LINKS: usize = 40;
+
+/// The way to the disk.
+#[derive(Debug)]
+pub struct Disk {
+    inputs: Sender<Input>,
+    reads: Arc<Semaphore>,
+    /// One at a time and in order, so that of two writes to a file the later one stays.
+    writes: Arc<Semaphore>,
+}
+
+impl Disk {
+    /// What comes from the disk goes to `inputs`.
+    pub fn new(inputs: Sender<Input>) -> Disk {
+        let (reads, writes) = (Semaphore::new(READS), Semaphore::new(1));
+        Disk { inputs, reads: Arc::new(reads), writes: Arc::new(writes) }
+    }
+
+    /// Reads a file.
+    pub fn read(&self, ask: AskId, range: FileRange) {
+        self.work(&self.reads, ask, move || read(&range));
+    }
+
+    /// Writes a file.
+    pub fn write(&self, ask: AskId, path: String, text: String) {
+        self.work(&self.writes, ask, move || write(&path, &text).map(|()| String::new()));
+    }
+
+    /// Lists a folder.
+    pub fn list(&self, ask: AskId, path: String) {
+        self.work(&self.reads, ask, move || list(&path));
+    }
+
+    fn work(
+        &self,
+        permits: &Arc<Semaphore>,
+        ask: AskId,
+        work: impl FnOnce() -> Result<String, DiskError> + Send + 'static,
+    ) {
+        let (inputs, permits) = (self.inputs.clone(), permits.clone());
+        tokio::spawn(async move {
+            // Held until the core has taken the result. It fails only if closed, which nobody does.
+            let _permit = permits.acquire().await;
+            let result = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+                tracing::error!(%error, "work on the disk failed");
+                Err(DiskError::Other("a bug in acp.nvim".to_owned()))
+            });
+            if inputs.send(Input::Event(Event::Disk { ask, result })).await.is_err() {
+                tracing::debug!("the core is gone");
+            }
+        });
+    }
+}
+
+/// The text of a file or of some of its lines, with their line endings as they are.
+///
+/// # Errors
+/// There is no such file, it can't be read, or it is no text.
+pub fn read(range: &FileRange) -> Result<String, DiskError> {
+    let path = Path::new(&range.path);
+    let file = open(path).map_err(|error| failed(path, &error))?;
+    let metadata = file.metadata().map_err(|error| failed(path, &error))?;
+    if metadata.is_dir() {
+        return Err(other(path, "is a directory"));
+    }
+    if !metadata.is_file() {
+        return Err(other(path, "is not a regular file"));
+    }
+    let mut file = BufReader::with_capacity(64 << 10, file);
+    let bytes = lines(&mut file, range).map_err(|error| failed(path, &error))?;
+    let Some(bytes) = bytes else {
+        return Err(other(path, &format!("is larger than {} MB: read it in parts", CAP >> 20)));
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        _ => Err(other(path, "is not UTF-8 text")),
+    }
+}
+
+/// Without waiting for the writer of a named pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(nonblock).open(path)
+}
+
+/// The lines wanted, reading no further than their end. None when they are too much.
+fn lines(file: &mut impl BufRead, range: &FileRange) -> io::Result<Option<Vec<u8>>> {
+    for _ in 1..range.line.unwrap_or(1) {
+        if file.skip_until(b'\n')? == 0 {
+            break;
+        }
+    }
+    let mut bytes = Vec::new();
+    let mut file = file.take(CAP + 1);
+    match range.limit {
+        None => {
+            file.read_to_end(&mut bytes)?;
+        }
+        Some(limit) => {
+            for _ in 0..limit {
+                if file.read_until(b'\n', &mut bytes)? == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    Ok((bytes.len() as u64 <= CAP).then_some(bytes))
+}
+
+/// Gives a file this text, whole or not at all. Its folders are made if need be.
+///
+/// # Errors
+/// It can't be written.
+pub fn write(path: &str, text: &str) -> Result<(), DiskError> {
+    let path = Path::new(path);
+    let write = || {
+        let target = target(path)?;
+        let folder = target.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(folder)?;
+        match fs::metadata(&target) {
+            Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Ok(old) if !old.is_file() => Err(io::Error::other("it is not a regular file")),
+            Ok(old) => overwrite(&target, &old, text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                replace(&target, folder, None, text)
+            }
+            Err(error) => Err(error),
+        }
+    };
+    // A folder that is missing is not a file that is missing: nothing was found, something failed.
+    write().map_err(|error| other(path, &format!("cannot be written: {}", words(&error))))
+}
+
+/// The file a path leads to through symbolic links, although it may not be there yet.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&target) {
+            Ok(link) => target = target.parent().unwrap_or(Path::new("/")).join(link),
+            // It is something else than a link, or nothing.
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+/// Replaces a file's text. What a new file in its place would lose, a second name or another
+/// owner, is worth more than the small danger of half a text: then it is written in place.
+fn overwrite(target: &Path, old: &Metadata, text: &str) -> io::Result<()> {
+    // A file that must not be written must not be replaced either.
+    let file = OpenOptions::new().write(true).open(target)?;
+    let ours = old.uid() == rustix::process::geteuid().as_raw();
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    if ours && old.nlink() == 1 {
+        match replace(target, folder, Some(old), text) {
+            // The file is ours, but its folder or its group is not.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            result => return result,
+        }
+    }
+    let mut file = file;
+    file.write_all(text.as_bytes())?;
+    file.set_len(text.len() as u64)?;
+    file.sync_data()
+}
+
+/// Writes the text to a new file and puts that in the place of the old one, if there is one.
+fn replace(target: &Path, folder: &Path, old: Option<&Metadata>, text: &str) -> io::Result<()> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = folder.join(format!(".acp-{}-{number}.tmp", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+    let mut write = || {
+        file.write_all(text.as_bytes())?;
+        if let Some(old) = old {
+            if file.metadata()?.gid() != old.gid() {
+                fchown(&file, None, Some(old.gid()))?;
+            }
+            file.set_permissions(old.permissions())?;
+        }
+        // Else a crash of the machine could leave the new name with nothing behind it.
+        file.sync_data()?;
+        fs::rename(&path, target)
+    };
+    write().inspect_err(|_| {
+        if let Err(error) = fs::remove_file(&path) {
+            tracing::warn!(path = %path.display(), %error, "left behind");
+        }
+    })
+}
+
+/// What is in a folder: a line for each entry, `name` or `name/`, sorted.
+///
+/// # Errors
+/// There is no such folder, it can't be read, or it is too large.
+pub fn list(path: &str) -> Result<String, DiskError> {
+    let path = Path::new(path);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).map_err(|error| failed(path, &error))? {
+        let entry = entry.map_err(|error| failed(path, &error))?;
+        // A name may hold anything; here a line is a name.
+        let name = entry.file_name().to_string_lossy().replace('\n', "\u{fffd}");
+        // Links to folders count as folders.
+        let folder = fs::metadata(entry.path()).is_ok_and(|it| it.is_dir());
+        names.push(if folder { name + "/" } else { name });
+        if names.len() > ENTRIES {
+            return Err(other(path, &format!("has more than {ENTRIES} entries")));
+        }
+    }
+    names.sort_unstable();
+    Ok(names.into_iter().map(|name| name + "\n").collect())
+}
+
+fn failed(path: &Path, error: &io::Error) -> DiskError {
+    match error.kind() {
+        io::ErrorKind::NotFound => DiskError::NotFound,
+        _ => other(path, &format!("cannot be read: {}", words(error))),
+    }
+}
+
+fn other(path: &Path, what: &str) -> DiskError {
+    DiskError::Other(format!("{} {what}", path.display()))
+}

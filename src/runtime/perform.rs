@@ -1,0 +1,163 @@
+//! What the reducer asks for, done. Nothing here waits: what takes time becomes a task that
+//! reports to the core.
+
+use super::agent::Agent;
+use super::core_loop::Core;
+use super::outbox::Item;
+use super::published::Summary;
+use super::terminal::Running;
+use super::timer;
+use crate::protocol::peer::Peer;
+use crate::session::effect::{Effect, Tell};
+use crate::session::ids::ConnectionId;
+use crate::session::question::{Body, Question};
+
+impl Core {
+    pub(super) fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Spawn { connection, launch } => {
+                tracing::info!(%connection, agent = launch.agent, "starting");
+                let agent = Agent::start(connection, &launch, &self.programs, self.inputs.clone());
+                self.agents.insert(connection, (agent, Peer::new(connection)));
+            }
+            Effect::Call { connection, call } => {
+                self.send(connection, |peer| Some(peer.call(call)));
+            }
+            Effect::CancelTurn { connection, remote } => {
+                self.send(connection, |peer| Some(peer.cancel_turn(remote)));
+            }
+            Effect::CancelLogin(connection) => self.send(connection, |peer| peer.cancel_login()),
+            Effect::Reply { reply, answer } => {
+                self.send(reply.connection, |peer| Some(peer.reply(reply, &answer)));
+            }
+            Effect::End(connection) => {
+                tracing::info!(%connection, "ending");
+                self.agents.remove(&connection);
+            }
+            Effect::ReadDisk(ask, range) => self.disk.read(ask, range),
+            Effect::WriteDisk { ask, path, text } => self.disk.write(ask, path, text),
+            Effect::ListDisk(ask, path) => self.disk.list(ask, path),
+            Effect::RunCommand { terminal, command } => {
+                tracing::debug!(terminal = &*terminal, command = command.command, "running");
+                let inputs = self.inputs.clone();
+                let running = Running::start(terminal.clone(), command, &self.programs, inputs);
+                self.commands.insert(terminal, running);
+            }
+            Effect::KillCommand(terminal) => {
+                tracing::debug!(terminal = &*terminal, "killing");
+                self.commands.remove(&terminal);
+            }
+            Effect::SetTimer { timer, after } => timer::set(timer, after, self.inputs.clone()),
+            Effect::Tell(tell) => self.tell(tell),
+        }
+    }
+
+    fn send(&mut self, connection: ConnectionId, line: impl FnOnce(&mut Peer) -> Option<Vec<u8>>) {
+        if let Some((agent, peer)) = self.agents.get_mut(&connection)
+            && let Some(line) = line(peer)
+        {
+            agent.send(line);
+        }
+    }
+
+    /// Tells Neovim. What happened before in the chat is shown before.
+    fn tell(&mut self, tell: Tell) {
+        if let Tell::SessionChanged(id) = tell {
+            if let Some(session) = self.state.session(id) {
+                let summary = Summary::of(session);
+                self.published.summary(summary.clone());
+                self.outbox.push([Item::Session(summary)]);
+            }
+            return;
+        }
+        self.show();
+        match &tell {
+            Tell::Closed(id) => {
+                self.screens.remove(id);
+                self.published.close(*id);
+            }
+            Tell::SettingsChanged(id) | Tell::LoginRequired { session: id, .. } => {
+                if let Some(session) = self.state.session(*id) {
+                    self.published.set_settings(&self.state, session);
+                }
+            }
+            Tell::Asked(_, Question { body: Body::Permission(_), .. }) | Tell::Settled { .. } => {
+                self.published.set_permissions(&self.state);
+            }
+            _ => {}
+        }
+        self.outbox.push([Item::Tell(tell)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::sync::mpsc::channel;
+    use tokio::time::{Instant, timeout};
+
+    use super::*;
+    use crate::runtime::bell::Bell;
+    use crate::runtime::input::Input;
+    use crate::runtime::outbox::Outbox;
+    use crate::session::effect::Timer;
+    use crate::session::event::{CommandLine, DiskError, Event};
+    use crate::session::ids::{AskId, SessionId};
+    use crate::session::question::FileRange;
+
+    #[tokio::test]
+    async fn what_was_asked_for_comes_back() {
+        let (sender, mut inputs) = channel(8);
+        let outbox = Arc::new(Outbox::new(Bell::new(|| ())));
+        let mut core = Core::new(outbox, Arc::default(), "/no/such".into(), sender);
+        let range = FileRange { path: "/no/such".into(), line: None, limit: None };
+        core.perform(Effect::ReadDisk(AskId(1), range));
+        core.perform(Effect::ListDisk(AskId(2), "/no/such".into()));
+        let (command, cwd) = ("true".to_owned(), Some("/".to_owned()));
+        let command = CommandLine { command, args: vec![], env: vec![], cwd, limit: None };
+        core.perform(Effect::RunCommand { terminal: "t".into(), command });
+        assert_eq!(core.commands.len(), 1);
+        // Nobody has such an agent or such a command any more.
+        core.perform(Effect::CancelLogin(ConnectionId(1)));
+        core.perform(Effect::KillCommand("u".into()));
+        let mut seen = Vec::new();
+        while seen.len() < 3 {
+            let input = timeout(Duration::from_secs(20), inputs.recv()).await.unwrap().unwrap();
+            match &input {
+                Input::Event(Event::Disk { ask, result: Err(DiskError::NotFound) }) => {
+                    seen.push(ask.0);
+                }
+                Input::Event(Event::TerminalExited(_, Err(words))) => {
+                    assert_eq!(words, "/no/such/acp-guard: no such file or directory");
+                    seen.push(3);
+                }
+                other => panic!("{other:?}"),
+            }
+            core.take(input);
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2, 3]);
+        assert!(core.commands.is_empty(), "an ended command is forgotten");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn timers() {
+        let (sender, mut inputs) = channel(8);
+        let outbox = Arc::new(Outbox::new(Bell::new(|| ())));
+        let mut core = Core::new(outbox, Arc::default(), "/no/such".into(), sender);
+        let reconnect = Timer::Reconnect { session: SessionId(1), attempt: 1 };
+        for (timer, least, most) in [(Timer::NoEditor(AskId(1)), 4.0, 4.01), (reconnect, 3.0, 5.01)]
+        {
+            let begin = Instant::now();
+            core.perform(Effect::SetTimer { timer, after: Duration::from_secs(4) });
+            let Some(Input::Event(Event::TimerFired(fired))) = inputs.recv().await else {
+                panic!()
+            };
+            assert_eq!(fired, timer);
+            let passed = begin.elapsed().as_secs_f64();
+            assert!((least..most).contains(&passed), "{timer:?} after {passed} s");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What the user and the agent say to each other.
+
+/// One block of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// Text, in Markdown.
+    Text(String),
+    /// A picture.
+    Image {
+        /// Its type, such as `image/png`.
+        mime: String,
+        /// Its bytes in base64.
+        data: String,
+    },
+    /// A sound.
+    Audio {
+        /// Its type.
+        mime: String,
+        /// Its bytes in base64.
+        data: String,
+    },
+    /// A pointer to something the agent can read by itself.
+    Link {
+        /// Where it is.
+        uri: String,
+        /// What to call it.
+        name: String,
+    },
+    /// Something with its text.
+    Resource {
+        /// Where it comes from.
+        uri: String,
+        /// The text.
+        text: String,
+        /// Its type.
+        mime: Option<String>,
+    },
+    /// Something with its bytes.
+    Blob {
+        /// Where it comes from.
+        uri: String,
+        /// The bytes in base64.
+        data: String,
+        /// Its type.
+        mime: Option<String>,
+    },
+    /// A kind of content this client does not know; only its name is kept.
+    Unknown(String),
+}
+
+/// The text of a message as the chat shows it: what is not text is named in brackets.
+pub fn plain_text(content: &[Content]) -> String {
+    let mut text = String::new();
+    for block in content {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        append_plain(&mut text, block);
+    }
+    text
+}
+
+/// Adds one block to the text of a message.
+pub fn append_plain(text: &mut String, content: &Content) {
+    match content {
+        Content::Text(more) => text.push_str(more),
+        Content::Image { mime, data } => text.push_str(&format!("[image: {mime}, {}]", size(data))),
+        Content::Audio { mime, data } => text.push_str(&format!("[audio: {mime}, {}]", size(data))),
+        Content::Link { uri, name } => text.push_str(&format!("[{name}]({uri})")),
+        Content::Resource { uri, .. } => text.push_str(&format!("[{uri}]")),
+        Content::Blob { uri, data, .. } => text.push_str(&format!("[{uri}, {}]", size(data))),
+        Content::Unknown(kind) => text.push_str(&format!("[{kind}]")),
+    }
+}
+
+/// The size of base64 data, for people.
+fn size(base64: &str) -> String {
+    let bytes = base64.len() / 4 * 3;
+    if bytes < 1024 { format!("{bytes} B") } else { format!("{} kB", bytes / 1024) }
+}

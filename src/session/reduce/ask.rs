@@ -1,0 +1,210 @@
+//! Questions to the user on behalf of an agent: permissions, forms, addresses. Each is answered
+//! exactly once: by the user, by a cancel, by the agent's change of mind, or by the end.
+
+use crate::session::effect::{Effect, Reply, Tell};
+use crate::session::failure::RpcError;
+use crate::session::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId};
+use crate::session::outcome::Outcome;
+use crate::session::question::{
+    Body, Elicitation, ElicitationMode, Permission, PermissionOption, Question, Reaction,
+};
+use crate::session::state::{OpenAsk, State, Turn, With};
+use crate::session::terminal::Waiter;
+use crate::session::tool_call::{ToolCallId, ToolCallUpdate};
+
+impl State {
+    /// Opens a question and tells the editor.
+    pub(super) fn ask(
+        &mut self,
+        (reply, session): (ReplyTo, SessionId),
+        body: Body,
+        out: &mut Outcome,
+    ) -> AskId {
+        self.next_ask += 1;
+        let id = AskId(self.next_ask);
+        out.tell(Tell::Asked(id, Question { session, body: body.clone() }));
+        if body.waits_for_user()
+            && let Some(session) = self.sessions.get_mut(&session)
+        {
+            session.waiting += 1;
+            out.tell(Tell::SessionChanged(session.id));
+        }
+        self.asks.insert(id, OpenAsk { session, body, reply, with: With::Editor });
+        id
+    }
+
+    /// Answers a question and forgets it.
+    pub(super) fn settle(&mut self, id: AskId, answer: Result<Reply, RpcError>, out: &mut Outcome) {
+        let Some(OpenAsk { session, body, reply, .. }) = self.asks.remove(&id) else { return };
+        let option = match &answer {
+            Ok(Reply::Permission(option)) => option.clone(),
+            _ => None,
+        };
+        out.reply(reply, answer);
+        if !body.waits_for_user() {
+            return;
+        }
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.waiting = session.waiting.saturating_sub(1);
+        }
+        out.tell(Tell::Settled { ask: id, session, option });
+        out.tell(Tell::SessionChanged(session));
+    }
+
+    pub(super) fn permission(
+        &mut self,
+        (reply, remote): (ReplyTo, &RemoteId),
+        (tool_call, update, options): (ToolCallId, ToolCallUpdate, Vec<PermissionOption>),
+        out: &mut Outcome,
+    ) {
+        let Some(session) = self.session_named(reply.connection, remote) else {
+            return out.reply(reply, Err(no_session(remote)));
+        };
+        session.tool_call(tool_call.clone(), update, out);
+        let id = session.id;
+        if let Turn::Cancelling(_) = session.turn {
+            return out.reply(reply, Ok(Reply::Permission(None)));
+        }
+        let (title, kind) = session.describe(&tool_call);
+        let permission = Permission { tool_call, title, kind, options };
+        self.ask((reply, id), Body::Permission(permission), out);
+    }
+
+    pub(super) fn elicit(
+        &mut self,
+        (reply, remote): (ReplyTo, Option<RemoteId>),
+        elicitation: Elicitation,
+        out: &mut Outcome,
+    ) {
+        let connection = reply.connection;
+        let session = match &remote {
+            Some(remote) => self.session_named(connection, remote).map(|it| it.id),
+            // About one of our requests: any session that this agent serves can show it.
+            None => self.sessions_on(connection).first().copied(),
+        };
+        match session {
+            Some(session) => {
+                self.ask((reply, session), Body::Elicitation(elicitation), out);
+            }
+            None => out.reply(reply, Ok(Reply::Dismiss)),
+        }
+    }
+
+    /// The editor or the user answers.
+    pub(super) fn react(&mut self, id: AskId, reaction: Reaction, out: &mut Outcome) {
+        let Some(ask) = self.asks.get_mut(&id) else { return };
+        let answer = match (&ask.body, reaction) {
+            (Body::Read(range), Reaction::NotLoaded) => {
+                ask.with = With::Disk;
+                return out.effects.push(Effect::ReadDisk(id, range.clone()));
+            }
+            (Body::Write { path, text }, Reaction::NotLoaded) => {
+                ask.with = With::Disk;
+                let (path, text) = (path.clone(), text.clone());
+                return out.effects.push(Effect::WriteDisk { ask: id, path, text });
+            }
+            (Body::Read(_), Reaction::Text(text)) => Ok(Reply::Text(text)),
+            (Body::Write { .. }, Reaction::Done) => Ok(Reply::Empty),
+            (Body::Permission(permission), Reaction::Option(option)) => {
+                if !permission.options.iter().any(|it| it.id == option) {
+                    return;
+                }
+                Ok(Reply::Permission(Some(option)))
+            }
+            (Body::Permission(_), Reaction::Dismiss) => Ok(Reply::Permission(None)),
+            (Body::Elicitation(_), Reaction::Accept(values)) => Ok(Reply::Accept(values)),
+            (Body::Elicitation(_), Reaction::Decline) => Ok(Reply::Decline),
+            (Body::Elicitation(_), Reaction::Dismiss) => Ok(Reply::Dismiss),
+            (Body::Read(_) | Body::Write { .. }, Reaction::Failed(words)) => {
+                Err(RpcError::new(RpcError::INTERNAL, words))
+            }
+            // An answer to another question than this one.
+            _ => return,
+        };
+        self.settle(id, answer, out);
+    }
+
+    /// The user cancels: everything that waits for the user is over.
+    pub(super) fn cancel_asks(&mut self, session: SessionId, out: &mut Outcome) {
+        let open =
+            self.asks.iter().filter(|(_, it)| it.session == session && it.body.waits_for_user());
+        let open: Vec<AskId> = open.map(|(id, _)| *id).collect();
+        for id in open {
+            self.settle_as_cancelled(id, out);
+        }
+    }
+
+    /// The agent of a session is gone, or the session is: nothing is owed any more, and what ran
+    /// for it ends.
+    pub(super) fn drop_duties(&mut self, session: SessionId, out: &mut Outcome) {
+        let open = self.asks.iter().filter(|(_, it)| it.session == session);
+        let open: Vec<AskId> = open.map(|(id, _)| *id).collect();
+        for id in open {
+            self.settle_as_cancelled(id, out);
+        }
+        self.end_terminals(session, out);
+    }
+
+    fn settle_as_cancelled(&mut self, id: AskId, out: &mut Outcome) {
+        let Some(ask) = self.asks.get(&id) else { return };
+        let answer = match ask.body {
+            Body::Permission(_) => Ok(Reply::Permission(None)),
+            Body::Elicitation(_) => Ok(Reply::Dismiss),
+            Body::Read(_) | Body::Write { .. } => Err(cancelled()),
+        };
+        self.settle(id, answer, out);
+    }
+
+    /// The agent does not want an answer any more. It gets one all the same, as it must.
+    pub(super) fn withdrawn(&mut self, connection: ConnectionId, id: &str, out: &mut Outcome) {
+        let is_it = |reply: &ReplyTo| reply.connection == connection && &*reply.id == id;
+        let ask = self.asks.iter().find(|(_, it)| is_it(&it.reply)).map(|(ask, _)| *ask);
+        if let Some(ask) = ask {
+            return self.settle_as_cancelled(ask, out);
+        }
+        for session in self.sessions.values_mut() {
+            for terminal in session.terminals.values_mut() {
+                let (gone, stay) = std::mem::take(&mut terminal.waiters)
+                    .into_iter()
+                    .partition(|(Waiter::Exit(reply) | Waiter::Run(reply))| is_it(reply));
+                terminal.waiters = stay;
+                let gone: Vec<Waiter> = gone;
+                for Waiter::Exit(reply) | Waiter::Run(reply) in gone {
+                    out.reply(reply, Err(cancelled()));
+                }
+            }
+        }
+    }
+
+    /// A visit to an address has done its work: the question about it, if still open, is over.
+    pub(super) fn elicitation_complete(
+        &mut self,
+        connection: ConnectionId,
+        wanted: &str,
+        out: &mut Outcome,
+    ) {
+        let done = self.asks.iter().find(|(_, it)| {
+            it.reply.connection == connection
+                && matches!(&it.body, Body::Elicitation(Elicitation { mode: ElicitationMode::Url { id, .. }, .. }) if id == wanted)
+        });
+        if let Some(id) = done.map(|(id, _)| *id) {
+            self.settle(id, Ok(Reply::Accept(Vec::new())), out);
+        }
+    }
+}
+
+impl Body {
+    /// Whether a person answers this, rather than the editor by itself.
+    fn waits_for_user(&self) -> bool {
+        matches!(self, Body::Permission(_) | Body::Elicitation(_))
+    }
+}
+
+/// The answer to a request about a session that this client does not know.
+pub(super) fn no_session(remote: &RemoteId) -> RpcError {
+    RpcError::new(RpcError::INVALID_PARAMS, format!("there is no session {remote}"))
+}
+
+fn cancelled() -> RpcError {
+    RpcError::new(RpcError::CANCELLED, "cancelled")
+}

@@ -1,0 +1,127 @@
+//! Files that agents read and write: the editor has the first word, the disk the second.
+
+use std::time::Duration;
+
+use super::ask::no_session;
+use crate::session::effect::{Effect, Reply, Timer};
+use crate::session::event::DiskError;
+use crate::session::failure::RpcError;
+use crate::session::ids::{AskId, RemoteId, ReplyTo};
+use crate::session::outcome::Outcome;
+use crate::session::question::{Body, FileRange};
+use crate::session::state::{Session, State, With};
+
+/// How long Neovim may be busy, or wait for a key, before an agent hears that it is.
+const EDITOR: Duration = Duration::from_secs(20);
+
+impl State {
+    pub(super) fn read_file(
+        &mut self,
+        (reply, remote): (ReplyTo, &RemoteId),
+        (path, line, limit): (&str, Option<u32>, Option<u32>),
+        out: &mut Outcome,
+    ) {
+        let Some(session) = self.session_named(reply.connection, remote) else {
+            return out.reply(reply, Err(no_session(remote)));
+        };
+        let range = FileRange { path: session.absolute(path), line, limit };
+        let id = session.id;
+        let ask = self.ask((reply, id), Body::Read(range), out);
+        out.effects.push(Effect::SetTimer { timer: Timer::NoEditor(ask), after: EDITOR });
+    }
+
+    pub(super) fn write_file(
+        &mut self,
+        (reply, remote): (ReplyTo, &RemoteId),
+        (path, text): (&str, String),
+        out: &mut Outcome,
+    ) {
+        let Some(session) = self.session_named(reply.connection, remote) else {
+            return out.reply(reply, Err(no_session(remote)));
+        };
+        let (id, path) = (session.id, session.absolute(path));
+        let ask = self.ask((reply, id), Body::Write { path, text }, out);
+        out.effects.push(Effect::SetTimer { timer: Timer::NoEditor(ask), after: EDITOR });
+    }
+
+    pub(super) fn list(
+        &mut self,
+        (reply, remote): (ReplyTo, &RemoteId),
+        path: &str,
+        out: &mut Outcome,
+    ) {
+        let Some(session) = self.session_named(reply.connection, remote) else {
+            return out.reply(reply, Err(no_session(remote)));
+        };
+        let (id, path) = (session.id, session.absolute(path));
+        if !session.is_inside(&path) {
+            let words = format!("{path} is outside the project");
+            return out.reply(reply, Err(RpcError::new(RpcError::INVALID_PARAMS, words)));
+        }
+        self.next_ask += 1;
+        let ask = AskId(self.next_ask);
+        let body = Body::Read(FileRange { path: path.clone(), line: None, limit: None });
+        let open = crate::session::state::OpenAsk { session: id, body, reply, with: With::Listing };
+        self.asks.insert(ask, open);
+        out.effects.push(Effect::ListDisk(ask, path));
+    }
+
+    /// The disk has been read, written or listed.
+    pub(super) fn disk(&mut self, id: AskId, result: Result<String, DiskError>, out: &mut Outcome) {
+        let Some(ask) = self.asks.get(&id) else { return };
+        let answer = match result {
+            Ok(text) => Ok(match (&ask.body, ask.with) {
+                (_, With::Listing) => Reply::Entries(text.lines().map(entry).collect()),
+                (Body::Write { .. }, _) => Reply::Empty,
+                _ => Reply::Text(text),
+            }),
+            Err(DiskError::NotFound) => {
+                let path = match &ask.body {
+                    Body::Read(range) => range.path.as_str(),
+                    Body::Write { path, .. } => path,
+                    _ => "",
+                };
+                Err(RpcError::new(RpcError::NOT_FOUND, format!("there is no file {path}")))
+            }
+            Err(DiskError::Other(words)) => Err(RpcError::new(RpcError::INTERNAL, words)),
+        };
+        self.settle(id, answer, out);
+    }
+
+    /// Neovim has not answered: an agent must not wait for ever because a key is wanted there.
+    pub(super) fn no_editor(&mut self, id: AskId, out: &mut Outcome) {
+        if self.asks.get(&id).is_some_and(|it| it.with == With::Editor) {
+            let words = "Neovim is busy: it may be waiting for a key";
+            self.settle(id, Err(RpcError::new(RpcError::INTERNAL, words)), out);
+        }
+    }
+}
+
+/// A line of a listing: folders end in a slash.
+fn entry(line: &str) -> (String, bool) {
+    match line.strip_suffix('/') {
+        Some(name) => (name.to_owned(), true),
+        None => (line.to_owned(), false),
+    }
+}
+
+impl Session {
+    /// Agents should give absolute paths, and some do not.
+    pub(super) fn absolute(&self, path: &str) -> String {
+        let path = path.strip_prefix("file://").unwrap_or(path);
+        match path.starts_with('/') {
+            true => path.to_owned(),
+            false => format!("{}/{path}", self.launch.cwd.trim_end_matches('/')),
+        }
+    }
+
+    /// Whether a path names something in the project or in its further folders, by its letters.
+    fn is_inside(&self, path: &str) -> bool {
+        let clean = !path.split('/').any(|it| it == "..");
+        let roots = std::iter::once(&self.launch.cwd).chain(&self.launch.directories);
+        clean
+            && roots.map(|it| it.trim_end_matches('/')).any(|root| {
+                path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+    }
+}

@@ -1,0 +1,180 @@
+//! Tool calls: what the agent does, as it tells it.
+
+use std::sync::Arc;
+
+use super::content::Content;
+
+/// The agent's id of a tool call.
+pub type ToolCallId = Arc<str>;
+
+/// The id of a terminal, ours or the agent's.
+pub type TerminalId = Arc<str>;
+
+/// One thing the agent does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The agent's id.
+    pub id: ToolCallId,
+    /// What it does, for people.
+    pub title: String,
+    /// The tool's name for programs.
+    pub name: Option<String>,
+    /// What sort of thing it is.
+    pub kind: ToolKind,
+    /// How far it is.
+    pub status: ToolStatus,
+    /// What it shows.
+    pub content: Vec<ToolContent>,
+    /// Which files it touches.
+    pub locations: Vec<Location>,
+    /// What the tool was given, as JSON.
+    pub raw_input: Option<Box<str>>,
+    /// What the tool gave, as JSON.
+    pub raw_output: Option<Box<str>>,
+    /// The tool call this one is part of, when a subagent makes it.
+    pub parent: Option<ToolCallId>,
+}
+
+/// A change to a tool call: what is `None` stays.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolCallUpdate {
+    /// See [`ToolCall::title`].
+    pub title: Option<String>,
+    /// See [`ToolCall::name`].
+    pub name: Option<String>,
+    /// See [`ToolCall::kind`].
+    pub kind: Option<ToolKind>,
+    /// See [`ToolCall::status`].
+    pub status: Option<ToolStatus>,
+    /// See [`ToolCall::content`].
+    pub content: Option<Vec<ToolContent>>,
+    /// See [`ToolCall::locations`].
+    pub locations: Option<Vec<Location>>,
+    /// See [`ToolCall::raw_input`].
+    pub raw_input: Option<Box<str>>,
+    /// See [`ToolCall::raw_output`].
+    pub raw_output: Option<Box<str>>,
+    /// See [`ToolCall::parent`].
+    pub parent: Option<ToolCallId>,
+    /// What happened in a terminal of the agent's own.
+    pub terminals: Vec<TerminalNews>,
+}
+
+/// What happened in a terminal of the agent's own. May come before anybody names the terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TerminalNews {
+    /// Which terminal.
+    pub terminal: TerminalId,
+    /// Text to append.
+    pub output: Option<String>,
+    /// Its end.
+    pub exit: Option<TerminalExit>,
+}
+
+/// How a command in a terminal ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TerminalExit {
+    /// With a code.
+    pub code: Option<u32>,
+    /// By a signal, by name or number.
+    pub signal: Option<String>,
+}
+
+/// What sort of thing a tool call is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum ToolKind {
+    Read,
+    Edit,
+    Delete,
+    Move,
+    Search,
+    Execute,
+    Think,
+    Fetch,
+    SwitchMode,
+    #[default]
+    Other,
+    /// A word this client does not know.
+    Unknown(String),
+}
+
+/// How far a tool call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ToolStatus {
+    /// Announced.
+    #[default]
+    Pending,
+    /// Under way.
+    InProgress,
+    /// Done.
+    Completed,
+    /// It did not work.
+    Failed,
+    /// The user cancelled the turn it was part of.
+    Cancelled,
+}
+
+/// What a tool call shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolContent {
+    /// A block.
+    Block(Content),
+    /// A change to a file.
+    Diff {
+        /// Which file.
+        path: String,
+        /// What it was; none for a new file.
+        old: Option<String>,
+        /// What it becomes.
+        new: String,
+    },
+    /// What runs in a terminal.
+    Terminal(TerminalId),
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The file.
+    pub path: String,
+    /// The line, from 1.
+    pub line: Option<u32>,
+}
+
+impl ToolKind {
+    /// The word on the wire.
+    pub fn word(&self) -> &str {
+        match self {
+            ToolKind::Read => "read",
+            ToolKind::Edit => "edit",
+            ToolKind::Delete => "delete",
+            ToolKind::Move => "move",
+            ToolKind::Search => "search",
+            ToolKind::Execute => "execute",
+            ToolKind::Think => "think",
+            ToolKind::Fetch => "fetch",
+            ToolKind::SwitchMode => "switch_mode",
+            ToolKind::Other => "other",
+            ToolKind::Unknown(word) => word,
+        }
+    }
+}
+
+impl ToolStatus {
+    /// The word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            ToolStatus::Pending => "pending",
+            ToolStatus::InProgress => "in_progress",
+            ToolStatus::Completed => "completed",
+            ToolStatus::Failed => "failed",
+            ToolStatus::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether nothing more is to come.
+    pub fn is_final(self) -> bool {
+        self >= ToolStatus::Completed
+    }
+}

@@ -1,0 +1,298 @@
+//! Files on the disk, as agents read, write and list them.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use acp_nvim::runtime::disk::{self, Disk};
+use acp_nvim::runtime::input::Input;
+use acp_nvim::session::event::{DiskError, Event};
+use acp_nvim::session::ids::AskId;
+use acp_nvim::session::question::FileRange;
+use tempfile::TempDir;
+use tokio::sync::mpsc::channel;
+use tokio::time::timeout;
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    fn put(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn get(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn range(&self, name: &str, line: Option<u32>, limit: Option<u32>) -> FileRange {
+        FileRange { path: self.name(name), line, limit }
+    }
+
+    fn read(&self, name: &str) -> Result<String, DiskError> {
+        disk::read(&self.range(name, None, None))
+    }
+
+    /// Why it failed, without the path.
+    fn why(&self, name: &str, result: Result<impl std::fmt::Debug, DiskError>) -> String {
+        match result {
+            Err(DiskError::Other(words)) => {
+                words.strip_prefix(&format!("{} ", self.name(name))).unwrap().to_owned()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The names in it, to see that nothing was left behind.
+    fn names(&self) -> String {
+        disk::list(self.0.path().to_str().unwrap()).unwrap().replace('\n', " ")
+    }
+}
+
+#[test]
+fn a_file_as_it_is() {
+    let folder = Folder::new();
+    for text in ["", "\n", "a\nb\n", "no end", "dos\r\nand\r\nunix\n", "\u{feff}grüße 日本\n"] {
+        folder.put("f", text);
+        assert_eq!(folder.read("f").unwrap(), text);
+    }
+}
+
+#[test]
+fn some_lines() {
+    let folder = Folder::new();
+    folder.put("f", "1\r\n2\n\n4\n5");
+    for (line, limit, expected) in [
+        (Some(2), None, "2\n\n4\n5"),
+        (None, Some(1), "1\r\n"),
+        (Some(2), Some(2), "2\n\n"),
+        (Some(4), Some(9), "4\n5"),
+        (Some(5), Some(1), "5"),
+        (Some(6), None, ""),
+        (Some(u32::MAX), Some(u32::MAX), ""),
+        (Some(0), Some(1), "1\r\n"),
+        (Some(1), Some(0), ""),
+    ] {
+        let read = disk::read(&folder.range("f", line, limit));
+        assert_eq!(read.unwrap(), expected, "{line:?} {limit:?}");
+    }
+}
+
+#[test]
+fn what_is_no_text() {
+    let folder = Folder::new();
+    for bytes in [&b"caf\xe9\n"[..], b"\x7fELF\0\0", b"\xff\xfea\0"] {
+        folder.put("f", bytes);
+        assert_eq!(folder.why("f", folder.read("f")), "is not UTF-8 text");
+    }
+    // The lines that are wanted count.
+    folder.put("f", b"good\n\xff\n");
+    assert_eq!(disk::read(&folder.range("f", None, Some(1))).unwrap(), "good\n");
+}
+
+#[test]
+fn large_files() {
+    let folder = Folder::new();
+    let line = "0123456789abcde\n";
+    folder.put("f", line.repeat((32 << 20) / line.len()));
+    assert_eq!(folder.read("f").unwrap().len(), 32 << 20);
+    folder.put("f", line.repeat((32 << 20) / line.len() + 1));
+    assert_eq!(folder.why("f", folder.read("f")), "is larger than 32 MB: read it in parts");
+    let part = disk::read(&folder.range("f", Some(2_000_000), Some(2)));
+    assert_eq!(part.unwrap(), line.repeat(2));
+    folder.put("f", "x".repeat((32 << 20) + 1));
+    assert!(disk::read(&folder.range("f", None, Some(1))).is_err());
+}
+
+#[test]
+fn what_cannot_be_read() {
+    let folder = Folder::new();
+    assert_eq!(folder.read("none"), Err(DiskError::NotFound));
+    assert_eq!(folder.read("no/such"), Err(DiskError::NotFound));
+    fs::create_dir(folder.path("dir")).unwrap();
+    assert_eq!(folder.why("dir", folder.read("dir")), "is a directory");
+    folder.put("f", "");
+    assert_eq!(folder.why("f/x", folder.read("f/x")), "cannot be read: not a directory");
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap();
+    assert!(made.success());
+    assert_eq!(folder.why("pipe", folder.read("pipe")), "is not a regular file");
+    assert!(folder.why("pipe", disk::write(&folder.name("pipe"), "x")).contains("not a regular"));
+}
+
+#[test]
+fn a_new_file_in_new_folders() {
+    let folder = Folder::new();
+    disk::write(&folder.name("a/b/c.txt"), "one\r\ntwo").unwrap();
+    assert_eq!(folder.get("a/b/c.txt"), "one\r\ntwo");
+    folder.put("usual", "");
+    let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode();
+    assert_eq!(mode("a/b/c.txt"), mode("usual"));
+    assert_eq!(disk::list(&folder.name("a/b")).unwrap(), "c.txt\n");
+}
+
+#[test]
+fn what_a_file_keeps() {
+    let folder = Folder::new();
+    folder.put("f", "a much longer text than the new one");
+    fs::set_permissions(folder.path("f"), Permissions::from_mode(0o751)).unwrap();
+    disk::write(&folder.name("f"), "new").unwrap();
+    assert_eq!(folder.get("f"), "new");
+    assert_eq!(fs::metadata(folder.path("f")).unwrap().permissions().mode() & 0o7777, 0o751);
+    assert_eq!(folder.names(), "f ");
+}
+
+#[test]
+fn links_are_followed() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("real")).unwrap();
+    folder.put("real/f", "old");
+    symlink("real/f", folder.path("one")).unwrap();
+    symlink(folder.path("one"), folder.path("two")).unwrap();
+    disk::write(&folder.name("two"), "new").unwrap();
+    assert_eq!(folder.get("real/f"), "new");
+    assert!(fs::symlink_metadata(folder.path("one")).unwrap().is_symlink());
+    // One that leads to nothing yet.
+    symlink("later/g", folder.path("three")).unwrap();
+    disk::write(&folder.name("three"), "born").unwrap();
+    assert_eq!(folder.get("later/g"), "born");
+    symlink("loop", folder.path("loop")).unwrap();
+    let why = folder.why("loop", disk::write(&folder.name("loop"), ""));
+    assert_eq!(why, "cannot be written: too many levels of symbolic links");
+}
+
+/// A file of two names stays one file.
+#[test]
+fn hard_links_stay() {
+    let folder = Folder::new();
+    folder.put("f", "a long old text");
+    fs::hard_link(folder.path("f"), folder.path("g")).unwrap();
+    disk::write(&folder.name("f"), "new").unwrap();
+    assert_eq!(folder.get("g"), "new");
+    let inode = |name: &str| fs::metadata(folder.path(name)).unwrap().ino();
+    assert_eq!(inode("f"), inode("g"));
+}
+
+#[test]
+fn what_cannot_be_written() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("dir")).unwrap();
+    let why = folder.why("dir", disk::write(&folder.name("dir"), "x"));
+    assert_eq!(why, "cannot be written: is a directory");
+    folder.put("f", "x");
+    let why = folder.why("f/x", disk::write(&folder.name("f/x"), "x"));
+    assert!(why.starts_with("cannot be written: "), "{why}");
+    assert_eq!(folder.names(), "dir/ f ");
+}
+
+/// Runs on a thread that is nobody in particular, for root may do anything.
+#[cfg(target_os = "linux")]
+fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    use rustix::thread::{Uid, set_thread_res_uid};
+
+    std::thread::scope(|scope| {
+        let run = || {
+            if rustix::process::geteuid().is_root() {
+                let nobody = Uid::from_raw(65534);
+                set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            }
+            work()
+        };
+        scope.spawn(run).join().unwrap()
+    })
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn permission_denied() {
+    let folder = Folder::new();
+    let mode = |name: &str, mode| {
+        fs::set_permissions(folder.path(name), Permissions::from_mode(mode)).unwrap();
+    };
+    mode("", 0o755);
+    folder.put("secret", "s");
+    folder.put("fixed", "old");
+    folder.put("open", "a long old text");
+    fs::create_dir(folder.path("closed")).unwrap();
+    mode("closed", 0o000);
+    mode("secret", 0o000);
+    mode("fixed", 0o444);
+    mode("open", 0o666);
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        mode("", 0o555);
+    }
+    as_nobody(|| {
+        let why = folder.why("secret", folder.read("secret"));
+        assert_eq!(why, "cannot be read: permission denied");
+        let why = folder.why("closed", disk::list(&folder.name("closed")));
+        assert_eq!(why, "cannot be read: permission denied");
+        for name in ["fixed", "new", "closed/x", "closed/y/z"] {
+            let why = folder.why(name, disk::write(&folder.name(name), "x"));
+            assert_eq!(why, "cannot be written: permission denied");
+        }
+        // The file may be written although its folder takes no new ones.
+        disk::write(&folder.name("open"), "new").unwrap();
+    });
+    mode("", 0o755);
+    assert_eq!(folder.get("open"), "new");
+    assert_eq!(folder.get("fixed"), "old");
+    mode("closed", 0o755);
+}
+
+#[test]
+fn a_folder() {
+    let folder = Folder::new();
+    assert_eq!(disk::list(&folder.name("")).unwrap(), "");
+    fs::create_dir(folder.path("b")).unwrap();
+    for name in ["c", ".a", "a b", "ü", "new\nline"] {
+        folder.put(name, "");
+    }
+    symlink("b", folder.path("to-b")).unwrap();
+    symlink("nowhere", folder.path("to-nothing")).unwrap();
+    let expected = ".a\na b\nb/\nc\nnew\u{fffd}line\nto-b/\nto-nothing\nü\n";
+    assert_eq!(disk::list(&folder.name("")).unwrap(), expected);
+    assert_eq!(disk::list(&folder.name("none")), Err(DiskError::NotFound));
+    assert_eq!(folder.why("c", disk::list(&folder.name("c"))), "cannot be read: not a directory");
+}
+
+/// The core asks for many things at once and takes the results one by one: none is lost, and of
+/// many writes to one file the last one stays.
+#[tokio::test]
+async fn many_questions() {
+    let folder = Folder::new();
+    let (sender, mut inputs) = channel(1);
+    let disk = Disk::new(sender);
+    for ask in 0..100 {
+        disk.write(AskId(ask), folder.name("f"), format!("text {ask}"));
+        disk.list(AskId(100 + ask), folder.name(""));
+        disk.read(AskId(200 + ask), folder.range("none", None, None));
+    }
+    let mut answered = [0; 300];
+    for _ in 0..300 {
+        let input = timeout(Duration::from_secs(20), inputs.recv()).await.unwrap();
+        let Some(Input::Event(Event::Disk { ask, result })) = input else { panic!("{input:?}") };
+        match ask.0 {
+            0..100 => assert_eq!(result, Ok(String::new())),
+            100..200 => assert!(result.is_ok(), "{result:?}"),
+            _ => assert_eq!(result, Err(DiskError::NotFound)),
+        }
+        answered[usize::try_from(ask.0).unwrap()] += 1;
+    }
+    assert_eq!(answered, [1; 300]);
+    assert_eq!(folder.get("f"), "text 99");
+    assert_eq!(folder.names(), "f ");
+}

@@ -1,0 +1,10 @@
+//! The flows of a session through the pure reducer: what is sent, told and shown, step by step.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod duties;
+mod making;
+mod world;
