@@ -39,12 +39,12 @@ impl Framer {
 
     /// Takes the next bytes and gives each line that is complete now. Blank lines are dropped.
     pub(super) fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) {
-        let mut pieces = bytes.split(|&byte| byte == b'\n');
-        let last = pieces.next_back().unwrap_or_default();
-        for piece in pieces {
-            self.end_line(piece, &mut each);
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            self.end_line(bytes.get(start..end).unwrap_or_default(), &mut each);
+            start = end + 1;
         }
-        self.keep(last);
+        self.keep(bytes.get(start..).unwrap_or_default());
     }
 
     /// The stream has ended: what is left is a line, although nothing ended it.
