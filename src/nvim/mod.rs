@@ -59,6 +59,9 @@ pub unsafe extern "C-unwind" fn luaopen_acp_nvim(state: *mut mlua::lua_State) ->
 }
 
 fn exports(lua: &Lua) -> LuaResult<LuaTable> {
+    // Every string and table would cross in a protected call of its own, for the case that memory
+    // runs out; then Neovim ends anyway.
+    lua.skip_memory_check(true);
     let table = lua.create_table()?;
     table.set("abi", ABI)?;
     table.set("version", concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACP_COMMIT"), ")"))?;

@@ -108,7 +108,7 @@ impl Core {
                     let of = input.connection();
                     self.guarded(of, |core| core.take(input));
                 }
-                () = outbox.emptied() => {}
+                () = outbox.emptied(), if !self.dirty.is_empty() && !showable => {}
             }
         }
     }

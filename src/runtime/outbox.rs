@@ -71,7 +71,7 @@ impl Outbox {
             };
             taken.push(item);
         }
-        if items.is_empty() {
+        if items.is_empty() && !taken.is_empty() {
             self.emptied.notify_one();
         }
         if taken.is_empty() { None } else { Some(taken) }
