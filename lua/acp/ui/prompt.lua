@@ -121,6 +121,8 @@ function M.send(session, steer)
   if not ok then
     return require('acp.notify').err(err --[[@as acp.Err]])
   end
+  -- A block of its own, also in the middle of an insert: undo brings the text back.
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
   changed(buf)
   require('acp.ui.transcript').follow(session)

@@ -198,6 +198,8 @@ end
 local function session_changed(effect)
   note(effect.info)
   redraw(require('acp.ui.window').windows_of(effect.info.id))
+  -- The user's own statusline may show `status()`.
+  vim.cmd.redrawstatus({ bang = true })
   M.refresh()
 end
 
