@@ -67,9 +67,10 @@ local function wanted()
   for name in pairs(require('acp')) do
     table.insert(tags, ('acp.%s()'):format(name))
   end
-  local events = table.concat(vim.fn.readfile(root .. '/lua/acp/events.lua'))
-  for name in events:gmatch("emit%('(%w+)'") do
-    table.insert(tags, name)
+  for _, path in ipairs(vim.fn.globpath(root .. '/lua/acp', '**/*.lua', false, true)) do
+    for name in table.concat(vim.fn.readfile(path), '\n'):gmatch("emit%('(%w+)'") do
+      table.insert(tags, name)
+    end
   end
   table.sort(tags)
   return tags

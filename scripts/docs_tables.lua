@@ -8,7 +8,27 @@ local function width(cell)
   return cell:find('^[|*`].*[|*`]$') and #cell - 2 or #cell
 end
 
---- Lays rows out in columns; the first row is the heading.
+--- How wide a line of the help may be.
+local line_width = 78
+
+--- Words in lines of at most this width.
+---@param words string
+---@param room integer
+---@return string[]
+local function wrapped(words, room)
+  local lines = { '' }
+  for word in words:gmatch('%S+') do
+    local last = lines[#lines]
+    if last == '' or width(last) + 1 + width(word) <= room then
+      lines[#lines] = last == '' and word or last .. ' ' .. word
+    else
+      table.insert(lines, word)
+    end
+  end
+  return lines
+end
+
+--- Lays rows out in columns; the first row is the heading. The last column may take several lines.
 ---@param rows string[][]
 ---@return string[]
 local function columns(rows)
@@ -20,12 +40,20 @@ local function columns(rows)
   end
   local lines = {}
   for number, row in ipairs(rows) do
-    local line = '  '
-    for column, cell in ipairs(row) do
-      line = line .. '  ' .. cell .. (' '):rep((widths[column] or 0) - width(cell))
+    local line, used = '  ', 2
+    for column = 1, #row - 1 do
+      local cell, room = row[column] or '', widths[column] or 0
+      line = line .. '  ' .. cell .. (' '):rep(room - width(cell))
+      used = used + 2 + room
     end
-    line = line:gsub('%s+$', '')
-    table.insert(lines, number == 1 and line .. ' ~' or line)
+    -- Marks are hidden on the screen, and count in the file.
+    for _, words in ipairs(wrapped(row[#row] or '', line_width - math.max(used, #line) - 2)) do
+      table.insert(lines, (('%s  %s'):format(line, words):gsub('%s+$', '')))
+      line = (' '):rep(used)
+    end
+    if number == 1 then
+      lines[#lines] = lines[#lines] .. ' ~'
+    end
   end
   return lines
 end

@@ -39,7 +39,12 @@ impl State {
             AuthKind::Terminal { args, env } => {
                 let mut command = match &launch.how {
                     How::Program(command) => command.clone(),
-                    How::Url(_) | How::Tutor { .. } => return,
+                    // Its program is elsewhere, and so is what a login there would leave.
+                    How::Url(_) | How::Tutor { .. } => {
+                        let (agent, what) = (launch.agent.clone(), "be logged in from here");
+                        let failure = Failure::NotSupported { agent, what };
+                        return self.end_with(connection, &failure, out);
+                    }
                 };
                 command.extend(args);
                 let env = launch.env.iter().cloned().chain(env).collect();
