@@ -30,7 +30,7 @@ end
 ---@return boolean sent
 local function answer(ask, kind, value)
   if not open[ask] then
-    require('acp.notify').show('This was not asked any more', 'warn')
+    require('acp.notify').after_picker('This was not asked any more', 'warn')
     return true
   end
   local action = { type = 'answer', ask = ask, kind = kind, value = value }
@@ -65,6 +65,8 @@ local function fill(form, index, done)
     return review(form, done)
   end
   local before = index == 1 and form.heading .. ' — ' or ''
+  -- One question at a time is on the screen, also with Neovim's own picker.
+  vim.cmd.redraw()
   input.ask(field, form.values[field.name], before, function(went_on, value)
     if not went_on then
       form.seen = true
@@ -122,6 +124,7 @@ function review(form, done)
     return done(true)
   end
   local problem = problem_of(form)
+  vim.cmd.redraw()
   vim.ui.select(choices(form, done), {
     prompt = text.one_line(form.heading .. (problem and (' — ' .. problem) or '')),
     kind = 'acp_form',

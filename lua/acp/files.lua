@@ -179,9 +179,16 @@ end
 ---@param buf integer
 ---@return string? err
 local function save(buf)
+  local bo = vim.bo[buf]
+  -- A line ending that the agent left out is not for us to add.
+  local fix = bo.fixendofline
+  bo.fixendofline = fix and bo.endofline
   local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd('silent keepalt write! ++p')
   end)
+  if vim.api.nvim_buf_is_valid(buf) then
+    bo.fixendofline = fix
+  end
   return not ok and words_of(err) or nil
 end
 

@@ -46,7 +46,7 @@ local function tell_variables(session, method)
     example,
     session
   )
-  notify.show(text.one_line(('%s. %s'):format(need, advice)), 'warn')
+  notify.after_picker(text.one_line(('%s. %s'):format(need, advice)), 'warn')
 end
 
 ---@param session integer
@@ -57,7 +57,7 @@ local function choose(session, method)
     tell_variables(session, method)
     return true
   end
-  notify.show(('Logging in: %s. :Acp cancel stops it'):format(label(method)))
+  notify.after_picker(('Logging in: %s. :Acp cancel stops it'):format(label(method)))
   return send({ type = 'log_in', session = session, method = method.id })
 end
 

@@ -36,6 +36,15 @@ function M.show(message, level)
   vim.notify(message, names[level or 'info'], { title = 'acp' })
 end
 
+--- Shows a message when a picker has just gone. What Neovim's own has left on the screen would,
+--- together with the message, wait for a key and hold up the agents.
+---@param message string
+---@param level? 'error'|'warn'|'info'
+function M.after_picker(message, level)
+  vim.cmd.redraw()
+  M.show(message, level)
+end
+
 --- Shows a failure at the level its code deserves.
 ---@param err acp.Err
 function M.err(err)

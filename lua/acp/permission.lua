@@ -114,7 +114,7 @@ local function pick(id, done)
       ok, err = M.respond(id, choice.id)
     end
     if err then
-      require('acp.notify').show('This was not asked any more: ' .. err.message, 'warn')
+      require('acp.notify').after_picker('This was not asked any more: ' .. err.message, 'warn')
     end
     done(ok == true)
   end)

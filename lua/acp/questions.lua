@@ -49,17 +49,20 @@ local function may_open()
     and not mode.blocking
     and vim.fn.state('m') == ''
     and vim.fn.getcmdwintype() == ''
+    -- The answer would become a part of the macro.
+    and vim.fn.reg_recording() == ''
     and not nobody_there()
 end
 
---- A message that fits in one line: a longer one would wait for a key itself.
+--- Fits in one line: a longer message would wait for a key itself.
 ---@param format string
 ---@param question acp.Question
----@param level? 'warn'
-local function say(format, question, level)
+---@return string
+local function message(format, question)
   local rest = #format:format('', question.command)
-  local what = text.shorten(question.what, math.max(vim.o.columns - rest - 14, 20))
-  notify.show(format:format(what, question.command), level)
+  local what = question.what:gsub('[.%s]+$', '')
+  what = text.shorten(what, math.max(vim.o.columns - rest - 14, 20))
+  return format:format(what, question.command)
 end
 
 local function stop()
@@ -109,7 +112,7 @@ local function show(question)
     current = nil
     if not answered and not showing.settled then
       table.insert(put_off, question)
-      say('Still open: %s. %s asks again', question)
+      notify.after_picker(message('Still open: %s. %s asks again', question))
     end
     watch()
   end
@@ -146,7 +149,7 @@ function M.push(question)
   M.drop(question.key)
   table.insert(waiting, question)
   if not busy() and not may_open() then
-    say('%s. %s answers', question, 'warn')
+    notify.show(message('%s. %s answers', question), 'warn')
   end
   watch()
 end

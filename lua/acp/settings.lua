@@ -93,8 +93,9 @@ end
 function M.list(settings)
   local list = {}
   for _, category in ipairs({ 'mode', 'model' }) do
-    if not option_for(settings, category) then
-      table.insert(list, M.find(settings, category))
+    local setting = not option_for(settings, category) and M.find(settings, category)
+    if setting then
+      table.insert(list, setting)
     end
   end
   return vim.list_extend(list, vim.tbl_map(of_option, settings.options))

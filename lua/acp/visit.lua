@@ -22,7 +22,7 @@ local function browse(url)
     return true
   end
   local reason = tostring(ok and why or process)
-  require('acp.notify').show(('%s could not be opened: %s'):format(url, reason), 'error')
+  require('acp.notify').after_picker(('%s could not be opened: %s'):format(url, reason), 'error')
   return false
 end
 

@@ -21,7 +21,7 @@ use super::event::{Answer, Event, Happened, Request, Wish};
 use super::failure::RpcError;
 use super::ids::{ConnectionId, RemoteId, ReplyTo};
 use super::outcome::Outcome;
-use super::state::{Prompt, Session, State};
+use super::state::{Link, Prompt, Session, State, Turn};
 
 impl State {
     /// Takes in what has happened; what follows is added to `out`.
@@ -132,11 +132,12 @@ impl State {
         }
     }
 
-    /// The session that a run of an agent calls by this name.
+    /// The session that a run of an agent calls by this name. Should an agent give one name to two
+    /// sessions, the one that runs is meant.
     fn session_named(&mut self, id: ConnectionId, name: &RemoteId) -> Option<&mut Session> {
-        self.sessions.values_mut().find(|it| {
-            it.link.remote().is_some_and(|(connection, remote)| connection == id && remote == name)
-        })
+        let named = |link: &Link| matches!(link.remote(), Some((connection, remote)) if connection == id && remote == name);
+        let sessions = self.sessions.values_mut().filter(|it| named(&it.link));
+        sessions.max_by_key(|it| it.turn != Turn::Idle)
     }
 }
 

@@ -162,10 +162,10 @@ pub enum Link {
     Connecting(ConnectionId),
     /// The agent was asked for the session.
     Creating(ConnectionId, Make),
-    /// The agent wants a login first; the user is asked how.
-    LoggedOut(ConnectionId),
+    /// The agent wants a login first; the user is asked how. It may know the session already.
+    LoggedOut(ConnectionId, Option<RemoteId>),
     /// The user logs in.
-    LoggingIn(ConnectionId),
+    LoggingIn(ConnectionId, Option<RemoteId>),
     /// The agent knows the session.
     Ready(ConnectionId, RemoteId),
     /// The way to the agent was lost; it is being sought again.
@@ -183,8 +183,8 @@ impl Link {
         match self {
             Link::Connecting(connection)
             | Link::Creating(connection, _)
-            | Link::LoggedOut(connection)
-            | Link::LoggingIn(connection)
+            | Link::LoggedOut(connection, _)
+            | Link::LoggingIn(connection, _)
             | Link::Ready(connection, _) => Some(*connection),
             Link::Lost { .. } | Link::Failed(_) => None,
         }
@@ -271,7 +271,7 @@ impl Session {
     pub fn word(&self) -> &'static str {
         match (&self.link, &self.turn) {
             (Link::Failed(_), _) => "failed",
-            (Link::LoggedOut(_) | Link::LoggingIn(_), _) => "waiting",
+            (Link::LoggedOut(..) | Link::LoggingIn(..), _) => "waiting",
             (Link::Connecting(_) | Link::Creating(..) | Link::Lost { .. }, _) => "starting",
             (Link::Ready(..), Turn::Idle) => "ready",
             (Link::Ready(..), Turn::Running(_)) if self.waiting > 0 => "waiting",

@@ -79,8 +79,8 @@ fn a_prompt_refused_for_want_of_a_login_is_said_again() {
     world.answers(Answer::Prompt { session: ONE, turn, result: Err(refused(-32000)) });
     assert!(world.told(|it| matches!(it, Tell::LoginRequired { .. })));
     world.wish(Wish::LogIn { session: ONE, method: "m".into() });
-    world.answers(Answer::Authenticate { session: ONE, result: Ok(None) }).made();
-    assert!(matches!(world.calls()[..], [Call::Prompt { .. }]));
+    world.answers(Answer::Authenticate { session: ONE, result: Ok(None) });
+    assert!(matches!(world.calls()[..], [Call::Prompt { .. }]), "the session is still known");
     assert_eq!(world.texts(), ["hi"], "shown once");
 }
 

@@ -15,12 +15,18 @@
 mod support;
 
 mod plugin;
+mod report;
 
 mod api;
 mod chat;
 mod death;
+mod elicitation;
 mod faults;
+mod files;
 mod harness;
 mod harness_process;
 mod install;
+mod login;
+mod permissions;
+mod settings;
 mod windows;

@@ -82,11 +82,13 @@ impl State {
             // About one of our requests: any session that this agent serves can show it.
             None => self.sessions_on(connection).first().copied(),
         };
+        let cancelling =
+            |id| matches!(self.sessions.get(&id).map(|it| &it.turn), Some(Turn::Cancelling(_)));
         match session {
-            Some(session) => {
+            Some(session) if !cancelling(session) => {
                 self.ask((reply, session), Body::Elicitation(elicitation), out);
             }
-            None => out.reply(reply, Ok(Reply::Dismiss)),
+            _ => out.reply(reply, Ok(Reply::Dismiss)),
         }
     }
 

@@ -138,12 +138,12 @@ impl State {
         let attempt = session.attempts;
         session.link = Link::Lost { attempt };
         session.reattaching = true;
+        out.tell(Tell::SessionChanged(id));
         session.end_turn_with(failure, out);
         self.drop_duties(id, out);
-        let pause = FIRST_PAUSE.saturating_mul(1 << attempt.min(10)).min(LONGEST_PAUSE);
+        let pause = FIRST_PAUSE.saturating_mul(1 << (attempt - 1).min(10)).min(LONGEST_PAUSE);
         let timer = Timer::Reconnect { session: id, attempt };
         out.effects.push(Effect::SetTimer { timer, after: pause });
-        out.tell(Tell::SessionChanged(id));
     }
 
     pub(super) fn seek_again(&mut self, id: SessionId, attempt: u32, out: &mut Outcome) {
@@ -231,10 +231,11 @@ impl State {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.link = Link::Failed(failure.clone());
         session.reattaching = session.remote.is_some() && !session.entries.is_empty();
-        session.push(Entry::Failure(failure.clone()), out);
+        session.say_once(failure.clone(), out);
+        // Whoever hears that a prompt is done with finds the session's state as it is now.
+        out.tell(Tell::SessionChanged(id));
         session.abandon(&failure, out);
         self.drop_duties(id, out);
-        out.tell(Tell::SessionChanged(id));
         out.tell(Tell::Failed { session: id, failure });
     }
 

@@ -19,7 +19,12 @@ impl State {
             self.fail(id, Failure::Refused { agent, what: "session/new", error }, out);
             return self.end_if_unused(connection, out);
         }
-        session.link = Link::LoggedOut(connection);
+        let known = match &session.link {
+            Link::Ready(_, remote) => Some(remote.clone()),
+            Link::LoggedOut(_, known) | Link::LoggingIn(_, known) => known.clone(),
+            _ => None,
+        };
+        session.link = Link::LoggedOut(connection, known);
         let agent = session.launch.agent.clone();
         session.say_once(Failure::NotLoggedIn { agent, variables: Vec::new() }, out);
         out.tell(Tell::SessionChanged(id));
@@ -69,8 +74,8 @@ impl State {
                 return self.end_with(connection, &Failure::NotLoggedIn { agent, variables }, out);
             }
         }
-        if let Link::LoggedOut(_) = session.link {
-            session.link = Link::LoggingIn(connection);
+        if let Link::LoggedOut(_, known) = &session.link {
+            session.link = Link::LoggingIn(connection, known.clone());
         }
         out.tell(Tell::SessionChanged(id));
     }
@@ -91,7 +96,7 @@ impl State {
                 let agent = session.launch.agent.clone();
                 session
                     .push(Entry::Failure(Failure::AskRefused { agent, error: error.clone() }), out);
-                if let Link::LoggingIn(_) = session.link {
+                if let Link::LoggingIn(..) = session.link {
                     self.require_login(id, error, out);
                 }
             }
@@ -102,10 +107,20 @@ impl State {
     pub(super) fn auth_complete(&mut self, connection: ConnectionId, out: &mut Outcome) {
         for id in self.sessions_on(connection) {
             let Some(session) = self.sessions.get_mut(&id) else { continue };
-            if let Link::LoggedOut(_) | Link::LoggingIn(_) = session.link {
-                session.link = Link::Connecting(connection);
-                out.tell(Tell::SessionChanged(id));
-                self.make(id, out);
+            let (Link::LoggedOut(_, known) | Link::LoggingIn(_, known)) = session.link.clone()
+            else {
+                continue;
+            };
+            out.tell(Tell::SessionChanged(id));
+            match known {
+                Some(remote) => {
+                    session.link = Link::Ready(connection, remote);
+                    self.next_prompt(id, out);
+                }
+                None => {
+                    session.link = Link::Connecting(connection);
+                    self.make(id, out);
+                }
             }
         }
     }
@@ -116,7 +131,7 @@ impl State {
         let Some(connection) = session.link.connection() else { return };
         if !ok {
             let words = "the login did not succeed";
-            let waits = matches!(session.link, Link::LoggingIn(_));
+            let waits = matches!(session.link, Link::LoggingIn(..));
             if waits {
                 self.require_login(id, RpcError::new(RpcError::AUTH_REQUIRED, words), out);
             }
@@ -154,7 +169,7 @@ impl State {
 
 impl Session {
     /// Puts a failure into the chat unless it stands there as the last word already.
-    fn say_once(&mut self, failure: Failure, out: &mut Outcome) {
+    pub(super) fn say_once(&mut self, failure: Failure, out: &mut Outcome) {
         let entry = Entry::Failure(failure);
         if self.entries.last() != Some(&entry) {
             self.push(entry, out);

@@ -114,7 +114,11 @@ impl Session {
         }
         let mut text = String::new();
         append_plain(&mut text, &content);
-        self.push(Entry::Message { role, text, message: id }, out);
+        // Line endings before the first word would only be empty rows.
+        let text = text.trim_start_matches(['\r', '\n']).to_owned();
+        if !text.is_empty() {
+            self.push(Entry::Message { role, text, message: id }, out);
+        }
     }
 
     fn mode(&mut self, mode: String, out: &mut Outcome) {

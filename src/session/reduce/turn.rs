@@ -142,7 +142,7 @@ impl State {
 
     pub(super) fn cancel(&mut self, id: SessionId, out: &mut Outcome) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
-        if let Link::LoggedOut(_) | Link::LoggingIn(_) = session.link {
+        if let Link::LoggedOut(..) | Link::LoggingIn(..) = session.link {
             return self.cancel_login(id, out);
         }
         match session.turn.clone() {
