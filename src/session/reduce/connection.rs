@@ -139,8 +139,10 @@ impl State {
         session.link = Link::Lost { attempt };
         session.reattaching = true;
         out.tell(Tell::SessionChanged(id));
-        session.end_turn_with(failure, out);
         self.drop_duties(id, out);
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.end_turn_with(failure, out);
+        }
         let pause = FIRST_PAUSE.saturating_mul(1 << (attempt - 1).min(10)).min(LONGEST_PAUSE);
         let timer = Timer::Reconnect { session: id, attempt };
         out.effects.push(Effect::SetTimer { timer, after: pause });
@@ -234,8 +236,10 @@ impl State {
         session.say_once(failure.clone(), out);
         // Whoever hears that a prompt is done with finds the session's state as it is now.
         out.tell(Tell::SessionChanged(id));
-        session.abandon(&failure, out);
         self.drop_duties(id, out);
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.abandon(&failure, out);
+        }
         out.tell(Tell::Failed { session: id, failure });
     }
 
