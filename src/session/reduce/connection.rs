@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::make::method;
 use crate::session::agent::{AgentInfo, How, Launch};
 use crate::session::effect::{Call, Effect, Tell, Timer};
 use crate::session::entry::Entry;
@@ -270,22 +271,19 @@ impl State {
         if connection.patience != patience || connection.phase == Phase::Ending {
             return;
         }
-        let what = match connection.phase {
-            Phase::Ready(_) => "session/new",
-            _ => "initialize",
-        };
         let seconds = connection.launch.patience.as_secs();
-        let failure = Failure::Silent { agent: connection.launch.agent.clone(), what };
+        let agent = connection.launch.agent.clone();
         if connection.probe.is_some() {
-            return self.end_with(id, &failure, out);
+            return self.end_with(id, &Failure::Silent { agent, what: "initialize" }, out);
         }
         for session in self.sessions.values_mut() {
-            if let Link::Connecting(waits_for) | Link::Creating(waits_for, _) = session.link
-                && waits_for == id
-            {
-                session.push(Entry::Failure(failure.clone()), out);
-                out.tell(Tell::NoAnswer { session: session.id, what, seconds });
-            }
+            let what = match &session.link {
+                Link::Connecting(waits_for) if *waits_for == id => "initialize",
+                Link::Creating(waits_for, how) if *waits_for == id => method(how),
+                _ => continue,
+            };
+            session.push(Entry::Failure(Failure::Silent { agent: agent.clone(), what }), out);
+            out.tell(Tell::NoAnswer { session: session.id, what, seconds });
         }
     }
 

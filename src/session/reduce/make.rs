@@ -210,7 +210,7 @@ fn place_for(launch: &Launch, info: &AgentInfo) -> (Place, Vec<String>) {
 }
 
 /// The method that makes a session so.
-fn method(how: &Make) -> &'static str {
+pub(super) fn method(how: &Make) -> &'static str {
     match how {
         Make::New => "session/new",
         Make::Load(_) => "session/load",
