@@ -7,6 +7,7 @@
 mod answer;
 mod content;
 mod elicitation;
+mod given;
 mod initialize;
 mod request;
 mod settings;

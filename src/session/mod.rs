@@ -5,16 +5,21 @@
 //! done leaves as an [`effect::Effect`].
 
 pub mod agent;
+pub mod command_line;
 pub mod content;
 pub mod effect;
 pub mod entry;
 pub mod event;
 pub mod failure;
+pub mod glob;
 pub mod ids;
 pub mod outcome;
+pub mod paths;
 pub mod question;
 mod reduce;
+pub mod rule;
 pub mod settings;
 pub mod state;
+pub mod subject;
 pub mod terminal;
 pub mod tool_call;

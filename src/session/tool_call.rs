@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::content::Content;
+use super::subject::Given;
 
 /// The agent's id of a tool call.
 pub type ToolCallId = Arc<str>;
@@ -29,6 +30,8 @@ pub struct ToolCall {
     pub locations: Vec<Location>,
     /// What the tool was given, as JSON.
     pub raw_input: Option<Box<str>>,
+    /// What of that matters to whoever allows it.
+    pub given: Given,
     /// What the tool gave, as JSON.
     pub raw_output: Option<Box<str>>,
     /// The tool call this one is part of, when a subagent makes it.
@@ -52,6 +55,8 @@ pub struct ToolCallUpdate {
     pub locations: Option<Vec<Location>>,
     /// See [`ToolCall::raw_input`].
     pub raw_input: Option<Box<str>>,
+    /// See [`ToolCall::given`]; comes and goes with `raw_input`.
+    pub given: Option<Box<Given>>,
     /// See [`ToolCall::raw_output`].
     pub raw_output: Option<Box<str>>,
     /// See [`ToolCall::parent`].

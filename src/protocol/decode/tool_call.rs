@@ -4,6 +4,7 @@ use agent_client_protocol_schema::v1 as acp;
 use serde_json::Value;
 
 use super::content::block;
+use super::given::given;
 use super::wire;
 use crate::protocol::dialect::{Object, Place};
 use crate::session::tool_call::{
@@ -18,7 +19,9 @@ pub(super) fn tool_call(value: Value) -> Result<(ToolCallId, Box<ToolCallUpdate>
     let locations = wire::items("locations", object.remove("locations"), location);
     let kind = wire::text(&mut object, "kind").map(kind);
     let status = wire::text(&mut object, "status").and_then(|word| status(&word));
-    let raw_input = raw(object.remove("rawInput"));
+    let raw_input = object.remove("rawInput").filter(|input| !input.is_null());
+    let given = raw_input.as_ref().map(|input| Box::new(given(input)));
+    let raw_input = raw(raw_input);
     let raw_output = raw(object.remove("rawOutput"));
     let meta = object.remove("_meta").unwrap_or_default();
     let rest: acp::ToolCallUpdate =
@@ -31,6 +34,7 @@ pub(super) fn tool_call(value: Value) -> Result<(ToolCallId, Box<ToolCallUpdate>
         content,
         locations,
         raw_input,
+        given,
         raw_output,
         parent: meta.pointer("/claudeCode/parentToolUseId").and_then(Value::as_str).map(Into::into),
         terminals: terminals(&meta),

@@ -61,6 +61,7 @@ impl ToolCall {
             content: Vec::new(),
             locations: Vec::new(),
             raw_input: None,
+            given: Default::default(),
             raw_output: None,
             parent: None,
         }
@@ -93,6 +94,9 @@ impl ToolCall {
         }
         if let Some(locations) = update.locations {
             self.locations = locations;
+        }
+        if let Some(given) = update.given {
+            self.given = *given;
         }
         self.raw_input = update.raw_input.or(self.raw_input.take());
         self.raw_output = update.raw_output.or(self.raw_output.take());
