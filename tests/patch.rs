@@ -2,14 +2,18 @@
 
 #![expect(clippy::indexing_slicing, reason = "a test stops at the first surprise")]
 
+use std::time::Duration;
+
 use acp_nvim::session::agent::{How, Launch};
+use acp_nvim::session::content::Content;
 use acp_nvim::session::entry::{Entry, Note, Role, StopReason};
 use acp_nvim::session::event::Origin;
 use acp_nvim::session::failure::{Exit, Failure};
 use acp_nvim::session::ids::SessionId;
+use acp_nvim::session::message::Message;
 use acp_nvim::session::state::Session;
 use acp_nvim::session::tool_call::{ToolCall, ToolStatus};
-use acp_nvim::view::model::{Patch, Place, Span};
+use acp_nvim::view::model::{Patch, Place, Row, Span};
 use acp_nvim::view::painted::Painted;
 use acp_nvim::view::screen::Screen;
 use proptest::prelude::*;
@@ -77,6 +81,11 @@ fn tool_call(title: &str) -> Entry {
         raw_input: None,
         raw_output: None,
         parent: None,
+        subagent: None,
+        diffs: vec![],
+        revision: 0,
+        began: Duration::ZERO,
+        ended: None,
     }))
 }
 
@@ -84,7 +93,9 @@ fn tool_call(title: &str) -> Entry {
 fn change(session: &mut Session, step: &Step) -> Option<usize> {
     match step {
         Step::Say(role, text) => {
-            session.entries.push(Entry::Message { role: *role, text: text.clone(), message: None });
+            let said = vec![Content::Text(text.clone())];
+            let message = Message::said(*role, said, Duration::ZERO);
+            session.entries.push(Entry::Message(message));
         }
         Step::Fail(lines) => {
             let stderr = (0..*lines).map(|line| format!("line {line}")).collect();
@@ -99,13 +110,13 @@ fn change(session: &mut Session, step: &Step) -> Option<usize> {
             return index;
         }
         Step::Grow { last, text: more } => {
-            let is_message = |entry: &Entry| matches!(entry, Entry::Message { .. });
+            let is_message = |entry: &Entry| matches!(entry, Entry::Message(_));
             let index = match last {
                 true => session.entries.iter().rposition(is_message),
                 false => session.entries.iter().position(is_message),
             };
-            if let Some(Entry::Message { text, .. }) = session.entries.get_mut(index?) {
-                text.push_str(more);
+            if let Some(Entry::Message(message)) = session.entries.get_mut(index?) {
+                message.append(Content::Text(more.clone()), Duration::ZERO);
             }
             return index;
         }
@@ -195,5 +206,7 @@ fn streaming_touches_only_the_end() {
     screen.update(&session, 0, &mut patches);
     let place = Place::Append { row: 2, col: 3 };
     let lines = vec![" more".to_owned(), "last".to_owned()];
-    assert_eq!(patches, [Patch { place, lines, spans: vec![] }]);
+    let rows = vec![Row { owner: 1, ..Row::default() }; lines.len()];
+    let (spans, code, repaint) = (vec![], vec![], None);
+    assert_eq!(patches, [Patch { place, lines, rows, spans, code, repaint }]);
 }

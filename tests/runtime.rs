@@ -16,6 +16,7 @@ use acp_nvim::session::entry::StopReason;
 use acp_nvim::session::event::{Origin, Wish};
 use acp_nvim::session::failure::{Exit, Failure};
 use acp_nvim::session::ids::SessionId;
+use acp_nvim::view::model::SurfaceId;
 
 use serde_json::{Value, json};
 
@@ -159,7 +160,7 @@ fn many_chunks_come_in_few_batches() {
     let session = core.open(
         &json!({ "prompts": [{ "steps": [{ "flood": { "chunks": 100_000, "bytes": 20 } }] }] }),
     );
-    assert!(core.handle.send(Action::Show(session)));
+    assert!(core.handle.send(Action::Show(session, SurfaceId(1))));
     core.prompt(session, "go", 1);
     let mut patches = 0;
     core.wait(|item| {

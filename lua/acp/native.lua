@@ -18,7 +18,9 @@ local M = {}
 ---@field send fun(action: acp.Action): acp.Sent?, acp.Err?
 ---@field drain fun(): acp.Batch?
 ---@field rearm fun()
----@field paint fun(session: integer, first: integer, last: integer): integer[]
+---@field paint fun(surface: integer, first: integer, last: integer): integer[]
+---@field row fun(surface: integer, row: integer): integer, integer, integer, integer, integer, integer
+---@field code fun(surface: integer, first: integer, last: integer): acp.Code[]
 ---@field sessions fun(): acp.SessionInfo[]
 ---@field transcript fun(session: integer): string?
 ---@field permissions fun(): acp.Permission[] those that wait for an answer
@@ -26,7 +28,7 @@ local M = {}
 ---@field shutdown fun(timeout_ms: integer)
 
 --- The shape of the boundary this Lua code expects.
-M.abi = 2
+M.abi = 3
 
 local entry = 'luaopen_acp_nvim'
 

@@ -19,18 +19,18 @@ use crate::runtime::handle::{Action, Handle, Options};
 use crate::runtime::outbox::Item;
 use crate::session::event::Wish;
 use crate::session::ids::SessionId;
-use crate::view::model::Group;
+use crate::view::model::{Group, SurfaceId};
 use crate::view::painted::Painted;
 
 /// Changes with every change of the shape of what crosses; `lua/acp/native.lua` has the same.
-const ABI: u32 = 2;
+const ABI: u32 = 3;
 
 /// What the main thread owns of us.
 #[derive(Default)]
 struct Main {
     handle: Option<Handle>,
-    /// The highlights of each transcript's buffer, kept level with the patches Lua has taken.
-    painted: HashMap<SessionId, Painted>,
+    /// What each buffer's rows are, kept level with the patches Lua has taken.
+    painted: HashMap<SurfaceId, Painted>,
 }
 
 thread_local! {
@@ -71,6 +71,8 @@ fn exports(lua: &Lua) -> LuaResult<LuaTable> {
     table.set("drain", lua.create_function(|lua, ()| guard(|| drain(lua)))?)?;
     table.set("rearm", lua.create_function(|_, ()| guard(rearm))?)?;
     table.set("paint", lua.create_function(|lua, rows| guard(|| paint(lua, rows)))?)?;
+    table.set("row", lua.create_function(|_, at| guard(|| row(at)))?)?;
+    table.set("code", lua.create_function(|lua, rows| guard(|| code(lua, rows)))?)?;
     table.set("sessions", lua.create_function(|lua, ()| guard(|| sessions(lua)))?)?;
     table.set("transcript", lua.create_function(|lua, id| guard(|| transcript(lua, id)))?)?;
     table.set("permissions", lua.create_function(|lua, ()| guard(|| permissions(lua)))?)?;
@@ -118,8 +120,8 @@ fn send(lua: &Lua, action: &LuaTable) -> Answer {
             Action::Wish(Wish::Open { session, .. }) => session.0.into_lua(lua)?,
             _ => LuaValue::Boolean(true),
         };
-        if let Action::Hide(session) | Action::Show(session) = &action {
-            main.painted.remove(session);
+        if let Action::Hide(surface) | Action::Show(_, surface) = &action {
+            main.painted.remove(surface);
         }
         match handle.send(action) {
             true => Ok((answer, None)),
@@ -132,8 +134,8 @@ fn drain(lua: &Lua) -> LuaResult<Option<LuaTable>> {
     MAIN.with_borrow_mut(|main| {
         let Some(items) = main.handle.as_ref().and_then(Handle::drain) else { return Ok(None) };
         for item in &items {
-            if let Item::Patch(session, patch) = item {
-                main.painted.entry(*session).or_default().apply(patch);
+            if let Item::Patch(surface, patch) = item {
+                main.painted.entry(*surface).or_default().apply(patch);
             }
         }
         convert::batch(lua, items).map(Some)
@@ -144,13 +146,28 @@ fn rearm() -> LuaResult<()> {
     with_main(|main| main.handle.as_ref().map(Handle::rearm)).map(|_| ())
 }
 
-fn paint(lua: &Lua, (session, first, last): (u64, usize, usize)) -> LuaResult<LuaTable> {
+fn paint(lua: &Lua, (surface, first, last): (u64, usize, usize)) -> LuaResult<LuaTable> {
     MAIN.with_borrow(|main| {
-        let spans = main.painted.get(&SessionId(session)).into_iter();
+        let spans = main.painted.get(&SurfaceId(surface)).into_iter();
         let flat = spans
             .flat_map(|painted| painted.spans(first, last))
             .flat_map(|span| [span.row, span.start, span.end, span.group as usize + 1]);
         lua.create_sequence_from(flat)
+    })
+}
+
+/// Integers and no table: this is asked for every row of a diff that is drawn.
+fn row((surface, row): (u64, usize)) -> LuaResult<(u32, u32, u32, u32, u8, u32)> {
+    MAIN.with_borrow(|main| {
+        let row = main.painted.get(&SurfaceId(surface)).map(|it| it.row(row)).unwrap_or_default();
+        Ok((row.owner, row.code, row.old, row.new, row.sign as u8, row.part))
+    })
+}
+
+fn code(lua: &Lua, (surface, first, last): (u64, usize, usize)) -> LuaResult<LuaTable> {
+    MAIN.with_borrow(|main| {
+        let code = main.painted.get(&SurfaceId(surface)).map(|it| it.code(first, last));
+        convert::code(lua, code.unwrap_or_default())
     })
 }
 

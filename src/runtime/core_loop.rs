@@ -16,20 +16,23 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::agent::Agent;
 use super::disk::Disk;
 use super::input::Input;
-use super::outbox::{Item, Outbox};
+use super::outbox::Outbox;
 use super::published::Published;
+use super::surfaces::Surfaces;
 use super::terminal::Running;
 use crate::protocol::peer::Peer;
 use crate::session::event::{Event, Happened, Wish};
 use crate::session::failure::Exit;
 use crate::session::ids::{ConnectionId, SessionId};
 use crate::session::outcome::Outcome;
-use crate::session::state::State;
+use crate::session::state::{State, Turn};
 use crate::session::tool_call::TerminalId;
-use crate::view::screen::Screen;
+use crate::view::model::{Look, SurfaceId};
 
 /// The least time between two frames: about 60 a second.
 const FRAME: Duration = Duration::from_millis(16);
+/// How often what is under way says how long it takes.
+const TICK: Duration = Duration::from_secs(1);
 /// How long the agents' last lines may take to be written when Neovim goes.
 const LAST_LINES: Duration = Duration::from_millis(60);
 
@@ -40,9 +43,21 @@ pub enum Action {
     /// The user wants something.
     Wish(Wish),
     /// A transcript is to be shown, from the beginning.
-    Show(SessionId),
-    /// A transcript is shown no more.
-    Hide(SessionId),
+    Show(SessionId, SurfaceId),
+    /// A surface is gone.
+    Hide(SurfaceId),
+    /// Everything is to be rendered this way.
+    Look(Look),
+    /// An entry of a transcript is to be opened or closed, or all of them; without a wish, the
+    /// other way.
+    Toggle {
+        /// Where.
+        surface: SurfaceId,
+        /// Which entry; none for all.
+        entry: Option<usize>,
+        /// Whether it shall be open.
+        open: Option<bool>,
+    },
     /// Neovim is going; answer when everything is said.
     Shutdown(std::sync::mpsc::Sender<()>),
 }
@@ -54,10 +69,13 @@ pub(super) struct Core {
     /// Commands that run for agents.
     pub(super) commands: BTreeMap<TerminalId, Running>,
     pub(super) disk: Disk,
-    pub(super) screens: BTreeMap<SessionId, Screen>,
+    pub(super) surfaces: Surfaces,
+    /// When the core was started; times are counted from here.
+    began: Instant,
     /// What has changed since it was last shown or published.
     dirty: BTreeMap<SessionId, BTreeSet<usize>>,
     last_frame: Instant,
+    last_tick: Instant,
     pub(super) outbox: Arc<Outbox>,
     pub(super) published: Arc<Published>,
     pub(super) programs: PathBuf,
@@ -76,9 +94,11 @@ impl Core {
             agents: BTreeMap::new(),
             commands: BTreeMap::new(),
             disk: Disk::new(inputs.clone()),
-            screens: BTreeMap::new(),
+            surfaces: Surfaces::default(),
+            began: Instant::now(),
             dirty: BTreeMap::new(),
             last_frame: Instant::now(),
+            last_tick: Instant::now(),
             outbox,
             published,
             programs,
@@ -104,6 +124,7 @@ impl Core {
                     None => return,
                 },
                 () = sleep_until(frame), if showable => self.guarded(None, Core::show),
+                () = sleep_until(self.last_tick + TICK), if self.is_live() => self.tick(),
                 Some(input) = inputs.recv() => {
                     let of = input.connection();
                     self.guarded(of, |core| core.take(input));
@@ -130,14 +151,15 @@ impl Core {
     fn act(&mut self, action: Action) {
         match action {
             Action::Wish(wish) => self.apply(Event::User(wish)),
-            Action::Show(id) => {
-                let Some(session) = self.state.session(id) else { return };
-                let mut patches = Vec::new();
-                self.screens.entry(id).or_default().render_all(session, &mut patches);
-                self.outbox.push(patches.into_iter().map(|patch| Item::Patch(id, patch)));
+            Action::Show(id, surface) => {
+                if let Some(session) = self.state.session(id) {
+                    self.surfaces.show(session, surface, &self.outbox);
+                }
             }
-            Action::Hide(id) => {
-                self.screens.remove(&id);
+            Action::Hide(surface) => self.surfaces.hide(surface),
+            Action::Look(look) => self.surfaces.set_look(look, &self.state, &self.outbox),
+            Action::Toggle { surface, entry, open } => {
+                self.surfaces.toggle(surface, (entry, open), &self.state, &self.outbox);
             }
             Action::Shutdown(_) => {}
         }
@@ -172,6 +194,7 @@ impl Core {
         let Some((_, peer)) = self.agents.get_mut(&id) else { return };
         let mut out = Outcome::default();
         let state = &mut self.state;
+        state.apply(Event::Clock(self.began.elapsed()), &mut out);
         read(peer, &mut |happened| {
             state.apply(Event::Agent { connection: id, happened }, &mut out);
         });
@@ -180,6 +203,7 @@ impl Core {
 
     fn apply(&mut self, event: Event) {
         let mut out = Outcome::default();
+        self.state.apply(Event::Clock(self.began.elapsed()), &mut out);
         self.state.apply(event, &mut out);
         self.follow(out);
     }
@@ -194,6 +218,22 @@ impl Core {
         }
     }
 
+    /// Whether something is shown that says how long it takes.
+    fn is_live(&self) -> bool {
+        let mut sessions = self.surfaces.sessions();
+        sessions.any(|id| self.state.session(id).is_some_and(|it| it.turn != Turn::Idle))
+    }
+
+    /// What is under way says how long it takes, and that has changed.
+    fn tick(&mut self) {
+        self.last_tick = Instant::now();
+        let shown: BTreeSet<SessionId> = self.surfaces.sessions().collect();
+        self.apply(Event::Clock(self.began.elapsed()));
+        for session in shown.into_iter().filter_map(|id| self.state.session(id)) {
+            self.dirty.entry(session.id).or_default().extend(session.live());
+        }
+    }
+
     /// Publishes and shows what has changed.
     pub(super) fn show(&mut self) {
         if self.dirty.is_empty() {
@@ -202,16 +242,10 @@ impl Core {
         self.last_frame = Instant::now();
         for (id, entries) in std::mem::take(&mut self.dirty) {
             let Some(session) = self.state.session(id) else { continue };
-            let mut patches = Vec::new();
-            for index in entries {
-                self.published.entry(session, index);
-                if let Some(screen) = self.screens.get_mut(&id) {
-                    screen.update(session, index, &mut patches);
-                }
+            for index in &entries {
+                self.published.entry(session, *index);
             }
-            if !patches.is_empty() {
-                self.outbox.push(patches.into_iter().map(|patch| Item::Patch(id, patch)));
-            }
+            self.surfaces.update(session, &entries, &self.outbox);
         }
     }
 

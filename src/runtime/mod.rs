@@ -7,6 +7,7 @@
 mod agent;
 pub mod bell;
 mod core_loop;
+mod diffs;
 pub mod disk;
 mod guard;
 pub mod handle;
@@ -16,6 +17,7 @@ pub mod log;
 pub mod outbox;
 mod perform;
 pub mod published;
+mod surfaces;
 mod system_error;
 pub mod terminal;
 mod timer;

@@ -8,15 +8,14 @@ use tokio::sync::Notify;
 use super::bell::Bell;
 use super::published::Summary;
 use crate::session::effect::Tell;
-use crate::session::ids::SessionId;
-use crate::view::model::Patch;
+use crate::view::model::{Patch, SurfaceId};
 use crate::view::screen::PIECE;
 
 /// One thing for Neovim.
 #[derive(Debug)]
 pub enum Item {
-    /// A change to a session's transcript.
-    Patch(SessionId, Patch),
+    /// A change to what a surface shows.
+    Patch(SurfaceId, Patch),
     /// A session's summary has changed.
     Session(Summary),
     /// Something happened.

@@ -3,6 +3,7 @@
 
 use super::agent::Agent;
 use super::core_loop::Core;
+use super::diffs;
 use super::outbox::Item;
 use super::published::Summary;
 use super::terminal::Running;
@@ -47,6 +48,9 @@ impl Core {
                 tracing::debug!(terminal = &*terminal, "killing");
                 self.commands.remove(&terminal);
             }
+            Effect::FindDiffs { session, tool_call, revision, texts } => {
+                diffs::find((session, tool_call, revision), texts, self.inputs.clone());
+            }
             Effect::SetTimer { timer, after } => timer::set(timer, after, self.inputs.clone()),
             Effect::Tell(tell) => self.tell(tell),
         }
@@ -73,7 +77,7 @@ impl Core {
         self.show();
         match &tell {
             Tell::Closed(id) => {
-                self.screens.remove(id);
+                self.surfaces.close(*id);
                 self.published.close(*id);
             }
             Tell::SettingsChanged(id) | Tell::LoginRequired { session: id, .. } => {

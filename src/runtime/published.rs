@@ -205,7 +205,7 @@ impl Published {
 
 fn text_of(session: &Session, index: usize) -> &str {
     match session.entries.get(index) {
-        Some(Entry::Message { text, .. }) => text,
+        Some(Entry::Message(message)) => &message.text,
         _ => "",
     }
 }

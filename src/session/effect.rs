@@ -1,5 +1,6 @@
 //! Everything we may ask of the world. A closed enum, interpreted by `runtime`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{AgentInfo, AuthMethod, Launch, McpServer};
@@ -9,7 +10,7 @@ use super::event::{Ask, CommandLine, Kept};
 use super::failure::{Exit, Failure, RpcError};
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::question::{FieldValue, FileRange, Question};
-use super::tool_call::{TerminalExit, TerminalId};
+use super::tool_call::{TerminalExit, TerminalId, ToolCallId};
 
 /// Something to be done.
 #[derive(Debug, PartialEq)]
@@ -69,6 +70,17 @@ pub enum Effect {
     },
     /// End a command, with all its children.
     KillCommand(TerminalId),
+    /// Find what changes to files look like; comes back as [`super::event::Event::DiffsFound`].
+    FindDiffs {
+        /// Of which session.
+        session: SessionId,
+        /// Of which tool call.
+        tool_call: ToolCallId,
+        /// Of which state of it.
+        revision: u32,
+        /// The files.
+        texts: Vec<Texts>,
+    },
     /// Raise [`super::event::Event::TimerFired`] after a while.
     SetTimer {
         /// What to raise.
@@ -78,6 +90,17 @@ pub enum Effect {
     },
     /// Tell the editor.
     Tell(Tell),
+}
+
+/// A file before and after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Texts {
+    /// Which file.
+    pub path: String,
+    /// What it was; none for a new file.
+    pub old: Option<Arc<str>>,
+    /// What it becomes.
+    pub new: Arc<str>,
 }
 
 /// One of our requests.

@@ -2,20 +2,14 @@
 
 use super::content::Content;
 use super::failure::Failure;
+use super::message::Message;
 use super::tool_call::ToolCall;
 
 /// One thing in the chat.
 #[derive(Debug, PartialEq)]
 pub enum Entry {
-    /// Somebody says something. The text only ever grows at its end.
-    Message {
-        /// Who.
-        role: Role,
-        /// What.
-        text: String,
-        /// The agent's id of the message, when it gives one.
-        message: Option<Box<str>>,
-    },
+    /// Somebody says something.
+    Message(Message),
     /// The agent does something.
     ToolCall(Box<ToolCall>),
     /// Something failed.

@@ -1,7 +1,11 @@
 //! Everything that can happen. A closed enum: what is not here cannot start any work.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use super::agent::{AgentInfo, Launch};
 use super::content::Content;
+use super::diff::FileDiff;
 use super::effect::Timer;
 use super::entry::{Chunk, Note, StopReason};
 use super::failure::{Exit, RpcError, SpawnError};
@@ -33,6 +37,19 @@ pub enum Event {
     TerminalOutput(TerminalId, String),
     /// A command we run for an agent has ended, or could not be started.
     TerminalExited(TerminalId, Result<TerminalExit, String>),
+    /// What a tool call's changes to files look like.
+    DiffsFound {
+        /// Of which session.
+        session: SessionId,
+        /// Of which tool call.
+        tool_call: ToolCallId,
+        /// Of which state of it.
+        revision: u32,
+        /// One for each change.
+        diffs: Vec<Arc<FileDiff>>,
+    },
+    /// How late it is, since some moment. Comes before what happens then.
+    Clock(Duration),
     /// A timer asked for by [`super::effect::Effect::SetTimer`] has run out.
     TimerFired(Timer),
     /// Neovim is going: answer what is open, start nothing.

@@ -7,12 +7,14 @@
 pub mod agent;
 pub mod command_line;
 pub mod content;
+pub mod diff;
 pub mod effect;
 pub mod entry;
 pub mod event;
 pub mod failure;
 pub mod glob;
 pub mod ids;
+pub mod message;
 pub mod outcome;
 pub mod paths;
 pub mod question;

@@ -15,6 +15,8 @@ mod terminal;
 mod tool_call;
 mod turn;
 
+use std::time::Duration;
+
 use super::effect::{Effect, Reply, Timer};
 use super::entry::Entry;
 use super::event::{Answer, Event, Happened, Request, Wish};
@@ -32,8 +34,21 @@ impl State {
             Event::Disk { ask, result } => self.disk(ask, result, out),
             Event::TerminalOutput(terminal, text) => self.terminal_output(&terminal, &text, out),
             Event::TerminalExited(terminal, exit) => self.terminal_exited(&terminal, exit, out),
+            Event::DiffsFound { session, tool_call, revision, diffs } => {
+                if let Some(session) = self.sessions.get_mut(&session) {
+                    session.diffs_found((&tool_call, revision), diffs, out);
+                }
+            }
+            Event::Clock(now) => self.clock(now),
             Event::TimerFired(timer) => self.timer_fired(timer, out),
             Event::Shutdown => self.shutdown(out),
+        }
+    }
+
+    fn clock(&mut self, now: Duration) {
+        self.now = now;
+        for session in self.sessions.values_mut() {
+            session.now = now;
         }
     }
 
@@ -41,7 +56,8 @@ impl State {
         let prompt = |content, tag| Prompt { content, tag, shown: false };
         match wish {
             Wish::Open { session, launch, origin } => {
-                self.open(Session::new(session, launch, origin), out);
+                let session = Session { now: self.now, ..Session::new(session, launch, origin) };
+                self.open(session, out);
             }
             Wish::Prompt { session, content, tag } => {
                 self.prompt(session, prompt(content, tag), out);

@@ -1,11 +1,12 @@
 //! What is true, as data. Changed only by [`State::apply`] (in `reduce`).
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::Duration;
 
 use super::agent::{AgentInfo, Launch};
 use super::content::Content;
 use super::effect::Make;
-use super::entry::Entry;
+use super::entry::{Entry, Role};
 use super::event::{Kept, Origin, Update};
 use super::failure::Failure;
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
@@ -23,6 +24,7 @@ pub struct State {
     pub(super) asks: BTreeMap<AskId, OpenAsk>,
     /// Lists of kept sessions that have more pages to come, by the caller's tag.
     pub(super) lists: BTreeMap<Tag, Vec<Kept>>,
+    pub(super) now: Duration,
     pub(super) next_connection: u64,
     pub(super) next_ask: u64,
     pub(super) next_terminal: u64,
@@ -151,6 +153,8 @@ pub struct Session {
     pub tool_calls: HashMap<ToolCallId, usize>,
     /// What was asked of the agent and not answered yet.
     pub asked: Vec<Tag>,
+    /// How late it is.
+    pub now: Duration,
     /// Updates of kinds this client does not know, as they came; the last few.
     pub unknown: VecDeque<(String, Box<str>)>,
 }
@@ -263,8 +267,23 @@ impl Session {
             attempts: 0,
             tool_calls: HashMap::new(),
             asked: Vec::new(),
+            now: Duration::ZERO,
             unknown: VecDeque::new(),
         }
+    }
+
+    /// The entries that say how long they take and are not finished: of the last turn, at most.
+    pub fn live(&self) -> impl Iterator<Item = usize> {
+        let is_prompt =
+            |entry: &Entry| matches!(entry, Entry::Message(it) if it.role == Role::User);
+        let turn = self.entries.iter().enumerate().rev().take_while(move |(_, it)| !is_prompt(it));
+        let last = self.entries.len().wrapping_sub(1);
+        let live = turn.filter(move |(index, entry)| match entry {
+            Entry::ToolCall(tool_call) => !tool_call.status.is_final(),
+            Entry::Message(message) => message.role == Role::Thought && *index == last,
+            Entry::Failure(_) | Entry::Note(_) => false,
+        });
+        live.map(|(index, _)| index)
     }
 
     /// The state in one word, as the public API names it.

@@ -1,8 +1,10 @@
 //! Tool calls: what the agent does, as it tells it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::content::Content;
+use super::diff::FileDiff;
 use super::subject::Given;
 
 /// The agent's id of a tool call.
@@ -36,6 +38,32 @@ pub struct ToolCall {
     pub raw_output: Option<Box<str>>,
     /// The tool call this one is part of, when a subagent makes it.
     pub parent: Option<ToolCallId>,
+    /// The subagent it sets to work.
+    pub subagent: Option<Box<Subagent>>,
+    /// What its changes to files look like, one for each [`ToolContent::Diff`]; found a little
+    /// later than they are told.
+    pub diffs: Vec<Arc<FileDiff>>,
+    /// How often its content has changed.
+    pub revision: u32,
+    /// When it was first heard of.
+    pub began: Duration,
+    /// When it was finished.
+    pub ended: Option<Duration>,
+}
+
+/// An agent that works for the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subagent {
+    /// What sort of agent it is, in the agent's word.
+    pub kind: Option<String>,
+    /// What it is to do.
+    pub description: Option<String>,
+    /// The model it uses.
+    pub model: Option<String>,
+    /// The agent's name for its session.
+    pub remote: Option<String>,
+    /// The tools it has used, where they are not tool calls of their own.
+    pub tools: Vec<String>,
 }
 
 /// A change to a tool call: what is `None` stays.
@@ -61,6 +89,8 @@ pub struct ToolCallUpdate {
     pub raw_output: Option<Box<str>>,
     /// See [`ToolCall::parent`].
     pub parent: Option<ToolCallId>,
+    /// See [`ToolCall::subagent`].
+    pub subagent: Option<Box<Subagent>>,
     /// What happened in a terminal of the agent's own.
     pub terminals: Vec<TerminalNews>,
 }
@@ -130,9 +160,9 @@ pub enum ToolContent {
         /// Which file.
         path: String,
         /// What it was; none for a new file.
-        old: Option<String>,
+        old: Option<Arc<str>>,
         /// What it becomes.
-        new: String,
+        new: Arc<str>,
     },
     /// What runs in a terminal.
     Terminal(TerminalId),

@@ -1,6 +1,6 @@
 //! One entry of the chat to its rows.
 
-use super::model::{Group, Span};
+use super::model::{Group, Row, Span};
 use crate::session::entry::{Entry, Note, Role, StopReason};
 use crate::session::failure::Failure;
 use crate::session::state::Session;
@@ -13,6 +13,7 @@ const LAST_WORDS: usize = 8;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) lines: Vec<String>,
+    pub(super) rows: Vec<Row>,
     pub(super) spans: Vec<Span>,
 }
 
@@ -24,6 +25,7 @@ impl Block {
             self.spans.push(Span { row: self.lines.len(), start: 0, end: text.len(), group });
         }
         self.lines.push(text);
+        self.rows.push(Row::default());
     }
 }
 
@@ -43,9 +45,9 @@ pub(super) fn render(session: &Session, index: usize) -> Block {
         block.line(heading(session, role), Some(heading_group(role)));
     }
     match entry {
-        Entry::Message { role, text, .. } => {
-            for line in whole_lines(text) {
-                block.line(line.to_owned(), body_group(*role));
+        Entry::Message(message) => {
+            for line in whole_lines(&message.text) {
+                block.line(line.to_owned(), body_group(message.role));
             }
         }
         Entry::ToolCall(tool_call) => tool_call_line(tool_call, &mut block),
@@ -58,13 +60,21 @@ pub(super) fn render(session: &Session, index: usize) -> Block {
             }
         }
     }
+    for row in &mut block.rows {
+        row.owner = owner(index);
+    }
     block
+}
+
+/// How a row names the entry it belongs to.
+pub(super) fn owner(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or_default()
 }
 
 /// Who speaks in this entry.
 pub(super) fn speaker(entry: &Entry) -> Option<Role> {
     match entry {
-        Entry::Message { role, .. } => Some(*role),
+        Entry::Message(message) => Some(message.role),
         Entry::ToolCall(_) => Some(Role::Agent),
         Entry::Failure(_) | Entry::Note(_) => None,
     }

@@ -21,7 +21,7 @@ pub fn markdown(session: &Session, index: usize) -> String {
         text.push_str(&format!("## {who}\n\n"));
     }
     match entry {
-        Entry::Message { text: body, .. } => text.push_str(body),
+        Entry::Message(message) => text.push_str(&message.text),
         Entry::ToolCall(tool_call) => text.push_str(&tool_call_words(tool_call)),
         Entry::Failure(failure) => {
             text.push_str(&format!("> **{}**", failure.message()));

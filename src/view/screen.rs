@@ -1,7 +1,7 @@
 //! What a transcript shows, and the least change that brings it up to date.
 
 use super::block::{self, Block};
-use super::model::{Group, Patch, Place, Span};
+use super::model::{Group, Look, Patch, Place, Row, Span};
 use crate::session::entry::Entry;
 use crate::session::state::Session;
 
@@ -13,6 +13,7 @@ pub const PIECE: usize = 256;
 pub struct Screen {
     blocks: Vec<Shown>,
     rows: usize,
+    look: Look,
 }
 
 /// What is shown of one entry.
@@ -26,9 +27,35 @@ struct Shown {
 }
 
 impl Screen {
+    /// Nothing yet, to be rendered this way.
+    pub fn new(look: Look) -> Screen {
+        Screen { look, ..Screen::default() }
+    }
+
+    /// Shows everything another way.
+    pub fn set_look(&mut self, look: Look, session: &Session, patches: &mut Vec<Patch>) {
+        self.look = look;
+        self.render_all(session, patches);
+    }
+
+    /// Opens or closes an entry; without a wish, the other way.
+    pub fn toggle(
+        &mut self,
+        session: &Session,
+        (index, _open): (usize, Option<bool>),
+        patches: &mut Vec<Patch>,
+    ) {
+        self.update(session, index, patches);
+    }
+
+    /// Opens or closes every entry.
+    pub fn toggle_all(&mut self, session: &Session, _open: bool, patches: &mut Vec<Patch>) {
+        self.render_all(session, patches);
+    }
+
     /// Shows everything anew; whatever the transcript shows is replaced.
     pub fn render_all(&mut self, session: &Session, patches: &mut Vec<Patch>) {
-        *self = Screen::default();
+        *self = Screen::new(self.look);
         let mut all = Block::default();
         for index in 0..session.entries.len() {
             let block = block::render(session, index);
@@ -36,6 +63,7 @@ impl Screen {
             let above = all.lines.len();
             all.spans.extend(block.spans.into_iter().map(|it| Span { row: it.row + above, ..it }));
             all.lines.extend(block.lines);
+            all.rows.extend(block.rows);
         }
         self.rows = all.lines.len();
         let mut pieces = cut(all, Place::All, 0);
@@ -51,11 +79,13 @@ impl Screen {
         match self.blocks.get(index).copied() {
             None => self.add(session, index, patches),
             Some(shown) => match session.entries.get(index) {
-                Some(Entry::Message { role, text, .. }) => {
+                Some(Entry::Message(message)) => {
                     let row = self.first_row(index) + shown.rows - 1;
-                    let Some(new) = block::showable(text).get(shown.text..) else { return };
+                    let new = block::showable(&message.text).get(shown.text..);
+                    let Some(new) = new else { return };
                     if !new.is_empty() {
-                        let grown = grow(shown, (new, block::body_group(*role)), row, patches);
+                        let group = block::body_group(message.role);
+                        let grown = grow((index, shown), (new, group), row, patches);
                         self.replace(index, grown);
                     }
                 }
@@ -104,7 +134,7 @@ impl Screen {
 impl Shown {
     fn of(block: &Block, entries: &[Entry], index: usize) -> Shown {
         let text = match entries.get(index) {
-            Some(Entry::Message { text, .. }) => block::showable(text).len(),
+            Some(Entry::Message(message)) => block::showable(&message.text).len(),
             _ => 0,
         };
         let last_col = block.lines.last().map_or(0, String::len);
@@ -114,7 +144,7 @@ impl Shown {
 
 /// Appends streamed text to a message.
 fn grow(
-    shown: Shown,
+    (index, shown): (usize, Shown),
     (new, group): (&str, Option<Group>),
     row: usize,
     patches: &mut Vec<Patch>,
@@ -129,12 +159,13 @@ fn grow(
             spans.push(Span { row, start: 0, end, group });
         }
     }
+    let rows = vec![Row { owner: block::owner(index), ..Row::default() }; lines.len()];
     let last = lines.last().map_or(0, String::len);
     let last_col = if lines.len() == 1 { shown.last_col + last } else { last };
     let grown =
         Shown { rows: shown.rows + lines.len() - 1, text: shown.text + new.len(), last_col };
     let place = Place::Append { row, col: shown.last_col };
-    patches.extend(cut(Block { lines, spans }, place, row));
+    patches.extend(cut(Block { lines, rows, spans }, place, row));
     grown
 }
 
@@ -143,6 +174,7 @@ fn grow(
 fn cut(block: Block, place: Place, first_row: usize) -> Vec<Patch> {
     let mut spans = block.spans.into_iter().peekable();
     let mut lines = block.lines.into_iter();
+    let mut rows = block.rows.into_iter();
     let mut patches = Vec::new();
     let mut done = 0;
     loop {
@@ -158,7 +190,9 @@ fn cut(block: Block, place: Place, first_row: usize) -> Vec<Patch> {
         let at = first_row + done;
         let place = if done == 0 { place } else { Place::Rows { first: at, last: at } };
         done = end;
-        patches.push(Patch { place, lines: piece, spans: own });
+        let rows = rows.by_ref().take(PIECE).collect();
+        let (code, repaint) = (Vec::new(), None);
+        patches.push(Patch { place, lines: piece, rows, spans: own, code, repaint });
         if end < PIECE || !end.is_multiple_of(PIECE) {
             return patches;
         }

@@ -136,5 +136,5 @@ fn a_fork_hears_what_came_before_its_name() {
     let made = Made { remote: Some("r2".into()), ..Default::default() };
     world.answers(Answer::Session { session: two, result: Ok(made) });
     let fork = world.state.session(two).unwrap();
-    assert!(matches!(&fork.entries[..], [Entry::Message { text, .. }] if text == "history"));
+    assert!(matches!(&fork.entries[..], [Entry::Message(message)] if message.text == "history"));
 }

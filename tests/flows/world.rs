@@ -123,7 +123,7 @@ impl World {
             .entries
             .iter()
             .filter_map(|it| match it {
-                Entry::Message { text, .. } => Some(text.as_str()),
+                Entry::Message(message) => Some(message.text.as_str()),
                 _ => None,
             })
             .collect()

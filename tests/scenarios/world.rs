@@ -17,6 +17,7 @@ use acp_nvim::session::event::{Origin, Wish};
 use acp_nvim::session::failure::Failure;
 use acp_nvim::session::ids::{AskId, SessionId};
 use acp_nvim::session::question::{Body, Question, Reaction};
+use acp_nvim::view::model::SurfaceId;
 use serde_json::{Value, json};
 
 /// How long anything may take. Only what hangs takes so long.
@@ -103,7 +104,7 @@ impl World {
     }
 
     pub(crate) fn show(&self, session: SessionId) {
-        assert!(self.handle.send(Action::Show(session)), "the core is gone");
+        assert!(self.handle.send(Action::Show(session, SurfaceId(1))), "the core is gone");
     }
 
     /// Says something; what comes back is asked for by the tag.

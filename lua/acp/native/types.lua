@@ -119,11 +119,19 @@
 
 --- Either rows `first` to `last` replaced by `lines`, or `lines` inserted at `first`, `col`.
 ---@class (exact) acp.Patch
----@field session integer
+---@field surface integer the buffer
 ---@field first integer
 ---@field last? integer
 ---@field col? integer
 ---@field lines string[]
+---@field repaint? integer rows from this one on are highlighted otherwise, though their text stays
+
+--- Code, and the rows it is on.
+---@class (exact) acp.Code
+---@field id integer
+---@field lang string the word after a fence, or the path of a file
+---@field col integer the column it begins at
+---@field rows integer[]
 
 --- One of the classes below, told apart by `type`.
 ---@class acp.Effect

@@ -7,7 +7,7 @@ local M = {}
 local namespace = vim.api.nvim_create_namespace('acp.transcript')
 
 ---@class acp.PaintState
----@field session integer
+---@field surface integer
 ---@field upto integer rows before this one have been asked for
 ---@field rows table<integer, integer[]> flat col, end_col, group by row
 
@@ -27,7 +27,7 @@ local function load_spans(state, first, last)
   ---@type table<integer, integer>
   local ids = group_ids or require('acp.ui.highlights').ids(native.groups)
   group_ids = ids
-  local spans = native.paint(state.session, first, last)
+  local spans = native.paint(state.surface, first, last)
   for i = 1, #spans, 4 do
     local row = spans[i]
     local marks = state.rows[row] or {}
@@ -43,12 +43,11 @@ end
 ---@param last integer
 ---@return boolean whether rows of this window are to be painted
 local function paint_window(_, _, buf, first, last)
-  local session = transcript.painted_session(buf)
   painting = nil
-  if not session then
+  if not transcript.is_painted(buf) then
     return false
   end
-  painting = { session = session, upto = first, rows = {} }
+  painting = { surface = buf, upto = first, rows = {} }
   load_spans(painting, first, last + 1)
   return true
 end

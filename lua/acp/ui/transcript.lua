@@ -25,7 +25,7 @@ local function lost(buf)
   sessions[buf], following[buf] = nil, nil
   if session and buffers[session] == buf then
     buffers[session], stale[session] = nil, nil
-    require('acp.client').send({ type = 'hide', session = session })
+    require('acp.client').send({ type = 'hide', surface = buf })
   end
 end
 
@@ -33,7 +33,7 @@ end
 ---@param session integer
 local function refresh(session)
   stale[session] = true
-  require('acp.client').send({ type = 'show', session = session })
+  require('acp.client').send({ type = 'show', session = session, surface = buffers[session] })
 end
 
 --- `:edit` and the like empty the buffer but keep it.
@@ -110,10 +110,10 @@ end
 
 ---@param patch acp.Patch
 local function apply_one(patch)
-  local session = patch.session
-  local buf = M.buffer(session)
+  local buf = patch.surface
+  local session = sessions[buf]
   local full = patch.first == 0 and patch.last == -1
-  if not buf or (stale[session] and not full) then
+  if not session or M.buffer(session) ~= buf or (stale[session] and not full) then
     return
   end
   following[buf] = following[buf] or vim.tbl_filter(at_tail, vim.fn.win_findbuf(buf))
@@ -211,12 +211,12 @@ function M.follow(session)
   end
 end
 
---- The session rendered into a buffer, nil while its rows are not those the core knows.
+--- Whether the rows of a buffer are those the core knows.
 ---@param buf integer
----@return integer?
-function M.painted_session(buf)
+---@return boolean
+function M.is_painted(buf)
   local session = sessions[buf]
-  return session and not stale[session] and session or nil
+  return session ~= nil and not stale[session]
 end
 
 return M

@@ -10,6 +10,7 @@ use crate::session::agent::{How, Launch, McpServer, McpTransport};
 use crate::session::content::Content;
 use crate::session::event::{Ask, Origin, Wish};
 use crate::session::ids::{AskId, SessionId};
+use crate::view::model::{Look, SurfaceId};
 
 /// An action from its table.
 pub(in crate::nvim) fn action(
@@ -27,10 +28,25 @@ pub(in crate::nvim) fn action(
             let (ask, reaction) = (AskId(table.get("ask")?), question::reaction(table)?);
             Wish::Answer { ask, reaction }
         }
-        "show" => return Ok(Action::Show(SessionId(table.get("session")?))),
-        "hide" => return Ok(Action::Hide(SessionId(table.get("session")?))),
+        "show" | "hide" | "look" | "toggle" | "toggle_all" => return rendering(kind, table),
         _ => for_session(kind, SessionId(table.get("session")?), table)?,
     }))
+}
+
+/// What is about what is rendered where.
+fn rendering(kind: &str, table: &LuaTable) -> LuaResult<Action> {
+    let surface = || table.get("surface").map(SurfaceId);
+    Ok(match kind {
+        "show" => Action::Show(SessionId(table.get("session")?), surface()?),
+        "hide" => Action::Hide(surface()?),
+        "look" => Action::Look(Look { ascii: table.get("ascii")?, conceal: table.get("conceal")? }),
+        "toggle" => {
+            let entry = table.get::<usize>("entry")?.checked_sub(1);
+            let entry = entry.ok_or_else(|| LuaError::runtime("entries count from 1"))?;
+            Action::Toggle { surface: surface()?, entry: Some(entry), open: table.get("open")? }
+        }
+        _ => Action::Toggle { surface: surface()?, entry: None, open: table.get("open")? },
+    })
 }
 
 fn for_session(kind: &str, session: SessionId, table: &LuaTable) -> LuaResult<Wish> {

@@ -10,14 +10,14 @@ use crate::session::event::Kept;
 use crate::session::failure::{Exit, Failure};
 use crate::session::ids::SessionId;
 use crate::session::settings::Usage;
-use crate::view::model::{Patch, Place};
+use crate::view::model::{Code, Patch, Place, SurfaceId};
 
 /// What Lua fetches at once: changes to transcripts, then what happened.
 pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable> {
     let (patches, effects) = (lua.create_table()?, lua.create_table()?);
     for item in items {
         match item {
-            Item::Patch(session, patch) => patches.raw_push(self::patch(lua, session, patch)?)?,
+            Item::Patch(surface, patch) => patches.raw_push(self::patch(lua, surface, patch)?)?,
             Item::Tell(tell) => effects.raw_push(self::tell(lua, tell)?)?,
             Item::Session(summary) => {
                 let info = self::summary(lua, &summary)?;
@@ -31,17 +31,25 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
     Ok(table!(lua, patches: patches, effects: effects))
 }
 
-fn patch(lua: &Lua, session: SessionId, patch: Patch) -> LuaResult<LuaTable> {
+fn patch(lua: &Lua, surface: SurfaceId, patch: Patch) -> LuaResult<LuaTable> {
     let lines = lua.create_table_with_capacity(patch.lines.len(), 0)?;
     for line in patch.lines {
         lines.raw_push(lua.create_string(line)?)?;
     }
-    let table = lua.create_table_with_capacity(0, 4)?;
-    let table = table!(table; session: session.0, lines: lines);
+    let table = lua.create_table_with_capacity(0, 5)?;
+    let repaint = patch.repaint.map(|it| it.first);
+    let table = table!(table; surface: surface.0, lines: lines, repaint: repaint);
     Ok(match patch.place {
         Place::All => table!(table; first: 0, last: -1),
         Place::Rows { first, last } => table!(table; first: first, last: last),
         Place::Append { row, col } => table!(table; first: row, col: col),
+    })
+}
+
+/// Code, each piece with its rows.
+pub(in crate::nvim) fn code(lua: &Lua, code: Vec<(&Code, Vec<usize>)>) -> LuaResult<LuaTable> {
+    list(lua, code, |lua, (code, rows)| {
+        Ok(table!(lua, id: code.id, lang: &*code.lang, col: code.col, rows: rows))
     })
 }
 

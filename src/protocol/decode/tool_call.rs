@@ -37,6 +37,7 @@ pub(super) fn tool_call(value: Value) -> Result<(ToolCallId, Box<ToolCallUpdate>
         given,
         raw_output,
         parent: meta.pointer("/claudeCode/parentToolUseId").and_then(Value::as_str).map(Into::into),
+        subagent: None,
         terminals: terminals(&meta),
     };
     Ok((rest.tool_call_id.0, Box::new(update)))
@@ -62,8 +63,8 @@ fn tool_content(value: Value) -> Result<ToolContent, String> {
     match content.map_err(|error| error.to_string())? {
         acp::ToolCallContent::Diff(it) => Ok(ToolContent::Diff {
             path: it.path.to_string_lossy().into_owned(),
-            old: it.old_text,
-            new: it.new_text,
+            old: it.old_text.map(Into::into),
+            new: it.new_text.into(),
         }),
         acp::ToolCallContent::Terminal(it) => Ok(ToolContent::Terminal(it.terminal_id.0)),
         _ => Err("a kind of content this client does not know".to_owned()),

@@ -5,6 +5,7 @@ use crate::session::effect::Tell;
 use crate::session::entry::{Chunk, Entry, Note, Role};
 use crate::session::event::Update;
 use crate::session::ids::{ConnectionId, RemoteId};
+use crate::session::message::Message;
 use crate::session::outcome::Outcome;
 use crate::session::settings::{ConfigOption, Plan, Setting, Usage};
 use crate::session::state::{Link, Phase, Session, State, Turn};
@@ -102,22 +103,20 @@ impl Session {
     fn chunk(&mut self, chunk: Chunk, out: &mut Outcome) {
         let Chunk { role, content, message: id } = chunk;
         let last = self.entries.len().wrapping_sub(1);
-        if let Some(Entry::Message { role: last_role, text, message }) = self.entries.last_mut()
-            && *last_role == role
-            && (id.is_none() || message.is_none() || *message == id)
+        if let Some(Entry::Message(message)) = self.entries.last_mut()
+            && message.role == role
+            && (id.is_none() || message.id.is_none() || message.id == id)
         {
-            if message.is_none() {
-                *message = id;
+            if message.id.is_none() {
+                message.id = id;
             }
-            append_plain(text, &content);
+            message.append(content, self.now);
             return out.touch(self.id, last);
         }
-        let mut text = String::new();
-        append_plain(&mut text, &content);
-        // Line endings before the first word would only be empty rows.
-        let text = text.trim_start_matches(['\r', '\n']).to_owned();
-        if !text.is_empty() {
-            self.push(Entry::Message { role, text, message: id }, out);
+        let mut message = Message { id, ..Message::new(role, self.now) };
+        message.append(content, self.now);
+        if !message.text.is_empty() {
+            self.push(Entry::Message(message), out);
         }
     }
 

@@ -1,10 +1,17 @@
 //! Tool calls: announced or not, changed, finished, cancelled.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::session::diff::FileDiff;
+use crate::session::effect::{Effect, Texts};
 use crate::session::entry::Entry;
 use crate::session::outcome::Outcome;
 use crate::session::state::Session;
 use crate::session::terminal::Terminal;
-use crate::session::tool_call::{TerminalNews, ToolCall, ToolCallId, ToolCallUpdate, ToolStatus};
+use crate::session::tool_call::{
+    TerminalNews, ToolCall, ToolCallId, ToolCallUpdate, ToolContent, ToolStatus,
+};
 
 impl Session {
     /// Takes in what the agent says of a tool call; one that was never announced is new.
@@ -13,14 +20,53 @@ impl Session {
         for news in std::mem::take(&mut update.terminals) {
             self.terminal_news(news);
         }
+        let now = self.now;
         let index = *self.tool_calls.entry(id.clone()).or_insert_with(|| {
-            self.entries.push(Entry::ToolCall(Box::new(ToolCall::new(id))));
+            self.entries.push(Entry::ToolCall(Box::new(ToolCall::new(id, now))));
             self.entries.len() - 1
         });
         if let Some(Entry::ToolCall(tool_call)) = self.entries.get_mut(index) {
-            tool_call.change(update);
+            let revision = tool_call.revision;
+            tool_call.change(update, now);
+            if tool_call.revision != revision {
+                self.find_diffs(index, out);
+            }
         }
         out.touch(self.id, index);
+    }
+
+    /// Has the changes to files looked at, elsewhere: that can take a while.
+    fn find_diffs(&mut self, index: usize, out: &mut Outcome) {
+        let Some(Entry::ToolCall(tool_call)) = self.entries.get_mut(index) else { return };
+        let texts = tool_call.content.iter().filter_map(|content| match content {
+            ToolContent::Diff { path, old, new } => {
+                Some(Texts { path: path.clone(), old: old.clone(), new: new.clone() })
+            }
+            _ => None,
+        });
+        let texts: Vec<Texts> = texts.collect();
+        if texts.is_empty() {
+            tool_call.diffs.clear();
+            return;
+        }
+        let (session, tool_call, revision) = (self.id, tool_call.id.clone(), tool_call.revision);
+        out.effects.push(Effect::FindDiffs { session, tool_call, revision, texts });
+    }
+
+    /// Takes in what the changes of a tool call look like, unless it has others by now.
+    pub(super) fn diffs_found(
+        &mut self,
+        (id, revision): (&ToolCallId, u32),
+        diffs: Vec<Arc<FileDiff>>,
+        out: &mut Outcome,
+    ) {
+        let Some(index) = self.tool_calls.get(id).copied() else { return };
+        if let Some(Entry::ToolCall(tool_call)) = self.entries.get_mut(index)
+            && tool_call.revision == revision
+        {
+            tool_call.diffs = diffs;
+            out.touch(self.id, index);
+        }
     }
 
     /// Marks what is not finished as cancelled, at once and whatever the agent does.
@@ -30,6 +76,7 @@ impl Session {
                 && !tool_call.status.is_final()
             {
                 tool_call.status = ToolStatus::Cancelled;
+                tool_call.ended = Some(self.now);
                 out.touch(self.id, index);
             }
         }
@@ -51,7 +98,7 @@ impl Session {
 
 impl ToolCall {
     /// A tool call of which nothing but its id is known.
-    fn new(id: ToolCallId) -> ToolCall {
+    fn new(id: ToolCallId, now: Duration) -> ToolCall {
         ToolCall {
             title: String::new(),
             id,
@@ -64,10 +111,15 @@ impl ToolCall {
             given: Default::default(),
             raw_output: None,
             parent: None,
+            subagent: None,
+            diffs: Vec::new(),
+            revision: 0,
+            began: now,
+            ended: None,
         }
     }
 
-    fn change(&mut self, update: ToolCallUpdate) {
+    fn change(&mut self, update: ToolCallUpdate, now: Duration) {
         let ToolCallUpdate { title, name, kind, status, .. } = update;
         self.name = name.or(self.name.take());
         if let Some(kind) = kind {
@@ -88,9 +140,13 @@ impl ToolCall {
             && (status.is_final() || status > self.status)
         {
             self.status = status;
+            self.ended = status.is_final().then_some(now);
         }
-        if let Some(content) = update.content {
+        if let Some(content) = update.content
+            && content != self.content
+        {
             self.content = content;
+            self.revision += 1;
         }
         if let Some(locations) = update.locations {
             self.locations = locations;
@@ -101,5 +157,6 @@ impl ToolCall {
         self.raw_input = update.raw_input.or(self.raw_input.take());
         self.raw_output = update.raw_output.or(self.raw_output.take());
         self.parent = update.parent.or(self.parent.take());
+        self.subagent = update.subagent.or(self.subagent.take());
     }
 }

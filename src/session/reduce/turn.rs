@@ -1,11 +1,12 @@
 //! Turns: prompts wait, are sent one at a time, end, and are cancelled.
 
 use crate::session::agent::Capabilities;
-use crate::session::content::{Content, plain_text};
+use crate::session::content::Content;
 use crate::session::effect::{Call, Effect, Tell};
 use crate::session::entry::{Entry, Note, Role, StopReason};
 use crate::session::failure::{Failure, RpcError};
 use crate::session::ids::{ConnectionId, RemoteId, SessionId, TurnId};
+use crate::session::message::Message;
 use crate::session::outcome::Outcome;
 use crate::session::state::{Link, Prompt, Running, Session, State, Turn};
 
@@ -60,8 +61,8 @@ impl State {
         };
         let Turn::Running(running) = &mut session.turn else { return self.prompt(id, prompt, out) };
         running.steered.push(prompt.tag);
-        let text = plain_text(&prompt.content);
-        session.push(Entry::Message { role: Role::User, text, message: None }, out);
+        let message = Message::said(Role::User, prompt.content.clone(), session.now);
+        session.push(Entry::Message(message), out);
         let call = Call::Steer { session: id, remote, content: prompt.content };
         out.effects.push(Effect::Call { connection, call });
     }
@@ -182,8 +183,8 @@ impl Session {
     fn show_prompt(&mut self, prompt: &mut Prompt, out: &mut Outcome) {
         if !prompt.shown {
             prompt.shown = true;
-            let text = plain_text(&prompt.content);
-            self.push(Entry::Message { role: Role::User, text, message: None }, out);
+            let message = Message::said(Role::User, prompt.content.clone(), self.now);
+            self.push(Entry::Message(message), out);
         }
     }
 

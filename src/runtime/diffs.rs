@@ -1,0 +1,35 @@
+//! What agents' changes to files look like, found by threads that may take their time.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::Sender;
+
+use super::input::Input;
+use crate::session::diff::FileDiff;
+use crate::session::effect::Texts;
+use crate::session::event::Event;
+use crate::session::ids::SessionId;
+use crate::session::tool_call::ToolCallId;
+
+/// Finds the differences; they go to `inputs`.
+pub(super) fn find(
+    (session, tool_call, revision): (SessionId, ToolCallId, u32),
+    texts: Vec<Texts>,
+    inputs: Sender<Input>,
+) {
+    tokio::spawn(async move {
+        let find = move || texts.iter().map(|it| Arc::new(diff(it))).collect();
+        let diffs = tokio::task::spawn_blocking(find).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a difference could not be found");
+            Vec::new()
+        });
+        let event = Event::DiffsFound { session, tool_call, revision, diffs };
+        if inputs.send(Input::Event(event)).await.is_err() {
+            tracing::debug!("the core is gone");
+        }
+    });
+}
+
+fn diff(texts: &Texts) -> FileDiff {
+    FileDiff { path: texts.path.clone(), ..FileDiff::default() }
+}
