@@ -78,6 +78,7 @@ fn tool_call(title: &str) -> Entry {
         status: ToolStatus::Pending,
         content: vec![],
         locations: vec![],
+        given: Default::default(),
         raw_input: None,
         raw_output: None,
         parent: None,

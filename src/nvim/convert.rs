@@ -15,6 +15,7 @@ macro_rules! table {
 mod action;
 mod item;
 mod question;
+mod rule;
 mod settings;
 
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable, LuaValue};

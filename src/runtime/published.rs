@@ -162,7 +162,7 @@ impl Published {
     pub(super) fn set_permissions(&self, state: &State) {
         let permissions = state.asks().filter_map(|(ask, open)| match &open.body {
             Body::Permission(permission) => {
-                let permission = permission.clone();
+                let permission = Permission::clone(permission);
                 Some(PermissionInfo { ask, session: open.session, permission })
             }
             _ => None,

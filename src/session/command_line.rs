@@ -7,6 +7,8 @@
 
 mod pattern;
 mod reader;
+#[cfg(test)]
+mod tests;
 
 pub use self::pattern::Pattern;
 use self::reader::Reader;

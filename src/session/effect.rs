@@ -10,6 +10,7 @@ use super::event::{Ask, CommandLine, Kept};
 use super::failure::{Exit, Failure, RpcError};
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::question::{FieldValue, FileRange, Question};
+use super::rule::Verdict;
 use super::tool_call::{TerminalExit, TerminalId, ToolCallId};
 
 /// Something to be done.
@@ -329,6 +330,17 @@ pub enum Tell {
         session: SessionId,
         /// For a permission, the option chosen; none when it was cancelled.
         option: Option<String>,
+    },
+    /// A rule has answered a permission; nobody is asked.
+    Ruled {
+        /// Of which session.
+        session: SessionId,
+        /// What it was about, for people.
+        title: String,
+        /// What the rule says.
+        verdict: Verdict,
+        /// The rule, for people.
+        rule: String,
     },
     /// The agent wants a login: the user may choose one of these.
     LoginRequired {

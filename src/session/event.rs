@@ -11,6 +11,7 @@ use super::entry::{Chunk, Note, StopReason};
 use super::failure::{Exit, RpcError, SpawnError};
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::question::{Elicitation, PermissionOption, Reaction};
+use super::rule::Rule;
 use super::settings::{Choice, Command, ConfigOption, Plan, Usage};
 use super::tool_call::{TerminalExit, TerminalId, ToolCallId, ToolCallUpdate};
 
@@ -142,6 +143,8 @@ pub enum Wish {
         /// How.
         reaction: Reaction,
     },
+    /// From now on, these rules and no others answer permissions.
+    SetRules(Vec<Rule>),
 }
 
 /// Where a session comes from.

@@ -1,6 +1,8 @@
 //! What we ask of the editor or the user on behalf of an agent, and their answers.
 
 use super::ids::SessionId;
+use super::rule::Rule;
+use super::subject::Subject;
 use super::tool_call::ToolCallId;
 
 /// One open question.
@@ -25,7 +27,7 @@ pub enum Body {
         text: String,
     },
     /// Whether the agent may do something.
-    Permission(Permission),
+    Permission(Box<Permission>),
     /// To fill in a form or visit an address.
     Elicitation(Elicitation),
 }
@@ -50,6 +52,12 @@ pub struct Permission {
     pub title: String,
     /// What sort of thing it is, as a word.
     pub kind: String,
+    /// What exactly is asked, as far as it can be told.
+    pub subject: Subject,
+    /// Where its tool call is in the chat.
+    pub entry: Option<usize>,
+    /// The rule that would allow exactly this from now on.
+    pub rule: Option<Rule>,
     /// What can be answered, in the agent's order and words.
     pub options: Vec<PermissionOption>,
 }

@@ -10,6 +10,7 @@ mod file;
 mod login;
 mod make;
 mod message;
+mod permission;
 mod setting;
 mod terminal;
 mod tool_call;
@@ -73,6 +74,7 @@ impl State {
             Wish::LogIn { session, method } => self.log_in(session, &method, out),
             Wish::LoggedIn { session, ok } => self.logged_in(session, ok, out),
             Wish::Answer { ask, reaction } => self.react(ask, reaction, out),
+            Wish::SetRules(rules) => self.rules = rules,
         }
     }
 

@@ -95,8 +95,12 @@ impl Rule {
         if !self.kinds.is_empty() {
             words.push(self.kinds.join("/"));
         }
-        let named =
-            [("tool", &self.tool), ("path", &self.path), ("command", &self.command), ("url", &self.url)];
+        let named = [
+            ("tool", &self.tool),
+            ("path", &self.path),
+            ("command", &self.command),
+            ("url", &self.url),
+        ];
         for (name, value) in named {
             words.extend(value.as_ref().map(|value| format!("{name} `{value}`")));
         }
@@ -283,3 +287,6 @@ fn exact_paths(paths: &[String], launch: &Launch) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

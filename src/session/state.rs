@@ -11,6 +11,7 @@ use super::event::{Kept, Origin, Update};
 use super::failure::Failure;
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::question::Body;
+use super::rule::Rule;
 use super::settings::Settings;
 use super::terminal::Terminal;
 use super::tool_call::{TerminalId, ToolCallId};
@@ -24,6 +25,8 @@ pub struct State {
     pub(super) asks: BTreeMap<AskId, OpenAsk>,
     /// Lists of kept sessions that have more pages to come, by the caller's tag.
     pub(super) lists: BTreeMap<Tag, Vec<Kept>>,
+    /// What is answered without the user.
+    pub(super) rules: Vec<Rule>,
     pub(super) now: Duration,
     pub(super) next_connection: u64,
     pub(super) next_ask: u64,

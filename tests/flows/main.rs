@@ -7,4 +7,5 @@ mod support;
 
 mod duties;
 mod making;
+mod rules;
 mod world;

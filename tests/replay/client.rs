@@ -6,11 +6,11 @@ use std::time::Duration;
 use acp_nvim::protocol::peer::Peer;
 use acp_nvim::session::agent::{How, Launch};
 use acp_nvim::session::content::Content;
-use acp_nvim::session::effect::Effect;
+use acp_nvim::session::effect::{Effect, Tell};
 use acp_nvim::session::event::{Ask, Event, Happened, Origin, Wish};
 use acp_nvim::session::ids::{AskId, ConnectionId, SessionId};
 use acp_nvim::session::outcome::Outcome;
-use acp_nvim::session::question::{FieldValue, Reaction};
+use acp_nvim::session::question::{Body, FieldValue, Permission, Question, Reaction};
 use acp_nvim::session::state::State;
 use acp_nvim::view::export;
 use serde_json::Value;
@@ -35,6 +35,8 @@ pub(crate) struct Client {
     asked: HashMap<String, usize>,
     /// Answers to requests that we have yet to send: a prompt can wait in our queue.
     early: Vec<Value>,
+    /// The permissions that the user was asked for.
+    pub(crate) permissions: Vec<Permission>,
 }
 
 impl Client {
@@ -50,6 +52,7 @@ impl Client {
             skipped: HashSet::new(),
             asked: HashMap::new(),
             early: Vec::new(),
+            permissions: Vec::new(),
         }
     }
 
@@ -239,6 +242,13 @@ impl Client {
                 Effect::Reply { reply, answer } => {
                     *self.asked.get_mut(&*reply.id).expect("asked") += 1;
                     self.peer.reply(reply, &answer)
+                }
+                Effect::Tell(Tell::Asked(
+                    _,
+                    Question { body: Body::Permission(permission), .. },
+                )) => {
+                    self.permissions.push(*permission);
+                    continue;
                 }
                 _ => continue,
             };

@@ -92,3 +92,26 @@ fn any_chunking_gives_the_same_transcript() {
         }
     }
 }
+
+#[test]
+fn what_real_agents_ask_can_be_allowed_by_a_rule_for_exactly_that() {
+    let mut seen = std::collections::BTreeSet::new();
+    for path in fixtures() {
+        for permission in replay(&path, usize::MAX).permissions {
+            let command = permission.subject.command.as_ref();
+            match &permission.rule {
+                Some(rule) => drop(seen.insert(rule.words())),
+                None if command.is_some_and(|it| it.parse().simple.is_none()) => {}
+                None => panic!("{}: {permission:?}", path.display()),
+            }
+        }
+    }
+    let has = |words: &str| assert!(seen.contains(words), "{words}: {seen:#?}");
+    for agent in ["claude", "codex", "opencode"] {
+        has(&format!("allow execute command `touch first` by {agent} in /home/dev/project"));
+        has(&format!("allow edit path `p.txt` by {agent} in /home/dev/project"));
+    }
+    has("allow read path `/etc/hostname` by claude in /home/dev/project");
+    has("allow fetch url `http://127.0.0.1:8400/v1/models` by opencode in /home/dev/project");
+    has("allow switch_mode tool `ExitPlanMode` by claude in /home/dev/project");
+}

@@ -39,6 +39,27 @@
 ---@field kind string what sort of thing it is: "edit", "execute" …
 ---@field tool_call string
 ---@field options acp.PermissionOption[]
+---@field tool? string the tool's name for programs
+---@field paths string[] what it touches, as the agent wrote it
+---@field command? string what it runs
+---@field cwd? string where
+---@field url? string what it visits
+---@field entry? integer where its tool call is in the chat, from 1
+---@field rule? acp.Rule would allow exactly this from now on
+
+--- A condition that is not there holds for everything. To allow something a rule must match all of
+--- it, to reject it or to ask about it a part is enough.
+---@class (exact) acp.Rule
+---@field action 'allow'|'reject'|'ask'
+---@field kind? string|string[] "edit", "execute" …
+---@field tool? string a glob for the tool's name
+---@field path? string a glob for files, seen from the project
+---@field inside? boolean files in the project and its further folders, or all others
+---@field command? string words of a command; `*` at the end stands for any more
+---@field url? string a glob for addresses
+---@field agent? string
+---@field project? string only for sessions in this folder
+---@field source? string where it comes from, for the audit log
 
 ---@class (exact) acp.Value
 ---@field id string
@@ -201,6 +222,13 @@
 ---@field tool_kind string
 ---@field tool_call string
 ---@field options acp.PermissionOption[]
+---@field tool? string
+---@field paths string[]
+---@field command? string
+---@field cwd? string
+---@field url? string
+---@field entry? integer
+---@field rule? acp.Rule
 
 ---@alias acp.FieldValue string|number|boolean|string[]
 
@@ -227,6 +255,11 @@
 ---@class (exact) acp.Settled: acp.SessionEffect type "settled"
 ---@field ask integer
 ---@field option? string of a permission: what was chosen
+
+---@class (exact) acp.Ruled: acp.SessionEffect type "ruled"
+---@field title string
+---@field verdict 'allow'|'reject'
+---@field rule string the rule in words
 
 ---@class (exact) acp.LoginRequired: acp.SessionEffect type "login_required"
 ---@field methods acp.AuthMethod[]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
-use super::{optional_text, pairs, question, text, texts};
+use super::{optional_text, pairs, question, rule, text, texts};
 use crate::runtime::handle::Action;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
 use crate::session::content::Content;
@@ -28,6 +28,7 @@ pub(in crate::nvim) fn action(
             let (ask, reaction) = (AskId(table.get("ask")?), question::reaction(table)?);
             Wish::Answer { ask, reaction }
         }
+        "rules" => Wish::SetRules(rule::rules(table)?),
         "show" | "hide" | "look" | "toggle" | "toggle_all" => return rendering(kind, table),
         _ => for_session(kind, SessionId(table.get("session")?), table)?,
     }))

@@ -76,6 +76,12 @@ fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
         Ok(table!(lua, type: kind, session: session.0))
     };
     Ok(match tell {
+        Tell::Asked(..)
+        | Tell::Settled { .. }
+        | Tell::Ruled { .. }
+        | Tell::LoginRequired { .. }
+        | Tell::LoginInTerminal { .. }
+        | Tell::OpenUrl { .. } => return asked(lua, tell),
         // The core sends the summary itself, as an item of its own.
         Tell::SessionChanged(session) => effect("session", session)?,
         Tell::SettingsChanged(session) => effect("settings", session)?,
@@ -109,19 +115,6 @@ fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
                 Err(failure) => failed(lua, effect, &failure)?,
             }
         }
-        Tell::Asked(ask, question) => question::asked(lua, ask, question)?,
-        Tell::Settled { ask, session, option } => {
-            table!(effect("settled", session)?; ask: ask.0, option: option)
-        }
-        Tell::LoginRequired { session, methods } => {
-            let methods = list(lua, methods, settings::method)?;
-            table!(effect("login_required", session)?; methods: methods)
-        }
-        Tell::LoginInTerminal { session, command, env, cwd } => {
-            let env = lua.create_table_from(env)?;
-            table!(effect("login_in_terminal", session)?; command: command, env: env, cwd: cwd)
-        }
-        Tell::OpenUrl { session, url } => table!(effect("open_url", session)?; url: url),
         Tell::AskDone { session, tag, result } => {
             let effect = table!(effect("ask_done", session)?; tag: tag);
             match result {
@@ -132,6 +125,33 @@ fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
         Tell::Notice { session, severity, message } => {
             table!(effect("notice", session)?; severity: severity, message: message)
         }
+    })
+}
+
+/// What is asked of the user, or was.
+fn asked(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
+    let effect = |kind: &str, session: SessionId| -> LuaResult<LuaTable> {
+        Ok(table!(lua, type: kind, session: session.0))
+    };
+    Ok(match tell {
+        Tell::Asked(ask, question) => question::asked(lua, ask, question)?,
+        Tell::Settled { ask, session, option } => {
+            table!(effect("settled", session)?; ask: ask.0, option: option)
+        }
+        Tell::Ruled { session, title, verdict, rule } => {
+            let verdict = verdict.word();
+            table!(effect("ruled", session)?; title: title, verdict: verdict, rule: rule)
+        }
+        Tell::LoginRequired { session, methods } => {
+            let methods = list(lua, methods, settings::method)?;
+            table!(effect("login_required", session)?; methods: methods)
+        }
+        Tell::LoginInTerminal { session, command, env, cwd } => {
+            let env = lua.create_table_from(env)?;
+            table!(effect("login_in_terminal", session)?; command: command, env: env, cwd: cwd)
+        }
+        Tell::OpenUrl { session, url } => table!(effect("open_url", session)?; url: url),
+        _ => lua.create_table()?,
     })
 }
 

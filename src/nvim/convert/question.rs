@@ -2,7 +2,7 @@
 
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
-use super::{list, text};
+use super::{list, rule, text};
 use crate::runtime::published::PermissionInfo;
 use crate::session::ids::AskId;
 use crate::session::question::{
@@ -19,7 +19,7 @@ pub(super) fn asked(lua: &Lua, ask: AskId, question: Question) -> LuaResult<LuaT
         Body::Write { path, text } => table!(table; kind: "write", path: path, text: text),
         Body::Permission(permission) => {
             let table = table!(table; kind: "permission", tool_kind: permission.kind.as_str());
-            about(lua, table, permission)?
+            about(lua, table, *permission)?
         }
         Body::Elicitation(it) => {
             let call = it.tool_call.as_deref();
@@ -43,7 +43,13 @@ fn about(lua: &Lua, table: LuaTable, it: Permission) -> LuaResult<LuaTable> {
     let options = list(lua, it.options, |lua, it| {
         Ok(table!(lua, id: it.id, name: it.name, kind: it.kind.word()))
     })?;
-    Ok(table!(table; title: it.title, options: options, tool_call: &*it.tool_call))
+    let (command, entry) = (it.subject.command.map(|it| it.text()), it.entry.map(|it| it + 1));
+    let rule = it.rule.map(|it| rule::stored(lua, it)).transpose()?;
+    Ok(table!(table;
+        title: it.title, options: options, tool_call: &*it.tool_call, paths: it.subject.paths,
+        command: command, cwd: it.subject.cwd, url: it.subject.url, tool: it.subject.tool,
+        entry: entry, rule: rule,
+    ))
 }
 
 fn field(lua: &Lua, it: Field) -> LuaResult<LuaTable> {

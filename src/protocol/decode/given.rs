@@ -275,9 +275,8 @@ mod tests {
     #[test]
     fn commands_by_many_names() {
         let line = |text: &str| Some(Command::Line(text.into()));
-        let words = |list: &[&str]| {
-            Some(Command::Words(list.iter().map(|it| (*it).to_owned()).collect()))
-        };
+        let words =
+            |list: &[&str]| Some(Command::Words(list.iter().map(|it| (*it).to_owned()).collect()));
         let cases = [
             (json!({ "command": "ls -l" }), line("ls -l"), false),
             (json!({ "cmd": "ls" }), line("ls"), false),

@@ -85,6 +85,7 @@ pub(super) static ROWS: &[Row] = &[
     row(ToolCall, "kinds spelled otherwise", Words("kind", TOOL_KINDS)),
     row(ToolCall, "other words for the status", Words("status", TOOL_STATUS)),
     row(ToolCall, "isError", Shape(tool_shape::is_error)),
+    row(ToolCall, "the tool's name as the title", Shape(tool_shape::name_in_title)),
     row(ToolCall, "no title", Shape(tool_shape::tool_title)),
     row(ToolCall, "content not in a list", Shape(tool_shape::listed_content)),
     row(ToolCall, "a location not in a list", Shape(tool_shape::listed_locations)),

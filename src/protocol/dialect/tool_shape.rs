@@ -95,6 +95,24 @@ pub(super) fn tool_title(object: &mut Object) {
     }
 }
 
+/// Before an agent knows what a tool is given, its title can only be the tool's name. Later it may
+/// be anything that the model says.
+pub(super) fn name_in_title(object: &mut Object) {
+    let announced = text(object, "sessionUpdate") == Some("tool_call");
+    let empty = object.get("rawInput").and_then(Value::as_object).is_some_and(Object::is_empty);
+    let is_name = |title: &str| {
+        !title.is_empty() && title.chars().all(|c| c.is_ascii_lowercase() || "_-".contains(c))
+    };
+    if announced
+        && empty
+        && !has(object, "name")
+        && let Some(title) = text(object, "title").filter(|title| is_name(title))
+    {
+        let name = title.to_owned();
+        object.insert("name".into(), name.into());
+    }
+}
+
 /// Whatever is neither content, diff nor terminal is a block that was not wrapped.
 pub(super) fn tool_content(value: &mut Value) {
     let kind = value.get("type").and_then(Value::as_str);

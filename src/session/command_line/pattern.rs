@@ -47,10 +47,12 @@ impl Pattern {
 
     /// Whether the whole command is one simple command that the pattern describes.
     pub fn is_all_of(&self, command: &Command) -> bool {
-        command.parse().simple.is_some_and(|words| self.matches(&words, |word, text| {
-            // A part of a path does not lead out of its folder.
-            word.glob.matches(text) && !(word.partial && text.split('/').any(|it| it == ".."))
-        }))
+        command.parse().simple.is_some_and(|words| {
+            self.matches(&words, |word, text| {
+                // A part of a path does not lead out of its folder.
+                word.glob.matches(text) && !(word.partial && text.split('/').any(|it| it == ".."))
+            })
+        })
     }
 
     /// Whether the pattern describes anything that the command may do.

@@ -51,7 +51,10 @@ impl Reader {
                 '\\' => self.escaped(),
                 '$' => self.dollar(depth),
                 '`' => self.backtick(depth),
-                '(' => self.nested(')', depth),
+                '(' => {
+                    self.end_part();
+                    self.nested(')', depth);
+                }
                 '\n' | ';' | '&' | '|' | ')' => {
                     self.simple = false;
                     self.end_part();

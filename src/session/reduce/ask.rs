@@ -1,16 +1,13 @@
-//! Questions to the user on behalf of an agent: permissions, forms, addresses. Each is answered
-//! exactly once: by the user, by a cancel, by the agent's change of mind, or by the end.
+//! Questions to the editor and the user on behalf of an agent. Each is answered exactly once: by
+//! them, by a cancel, by the agent's change of mind, or by the end.
 
 use crate::session::effect::{Effect, Reply, Tell};
 use crate::session::failure::RpcError;
 use crate::session::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId};
 use crate::session::outcome::Outcome;
-use crate::session::question::{
-    Body, Elicitation, ElicitationMode, Permission, PermissionOption, Question, Reaction,
-};
+use crate::session::question::{Body, Elicitation, ElicitationMode, Question, Reaction};
 use crate::session::state::{OpenAsk, State, Turn, With};
 use crate::session::terminal::Waiter;
-use crate::session::tool_call::{ToolCallId, ToolCallUpdate};
 
 impl State {
     /// Opens a question and tells the editor.
@@ -49,25 +46,6 @@ impl State {
         }
         out.tell(Tell::Settled { ask: id, session, option });
         out.tell(Tell::SessionChanged(session));
-    }
-
-    pub(super) fn permission(
-        &mut self,
-        (reply, remote): (ReplyTo, &RemoteId),
-        (tool_call, update, options): (ToolCallId, ToolCallUpdate, Vec<PermissionOption>),
-        out: &mut Outcome,
-    ) {
-        let Some(session) = self.session_named(reply.connection, remote) else {
-            return out.reply(reply, Err(no_session(remote)));
-        };
-        session.tool_call(tool_call.clone(), update, out);
-        let id = session.id;
-        if let Turn::Cancelling(_) = session.turn {
-            return out.reply(reply, Ok(Reply::Permission(None)));
-        }
-        let (title, kind) = session.describe(&tool_call);
-        let permission = Permission { tool_call, title, kind, options };
-        self.ask((reply, id), Body::Permission(permission), out);
     }
 
     pub(super) fn elicit(

@@ -136,13 +136,3 @@ impl State {
         }
     }
 }
-
-impl Session {
-    /// A tool call in words for a question about it: its title and the sort of thing it is.
-    pub(super) fn describe(&self, id: &str) -> (String, String) {
-        match self.tool_calls.get(id).and_then(|index| self.entries.get(*index)) {
-            Some(Entry::ToolCall(it)) => (it.title.clone(), it.kind.word().to_owned()),
-            _ => (id.to_owned(), "other".to_owned()),
-        }
-    }
-}
