@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use acp_nvim::session::agent::AgentInfo;
 use acp_nvim::session::agent::{AuthKind, AuthMethod, Capabilities};
+use acp_nvim::session::audit::By;
 use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::{Effect, Tell, Timer};
 use acp_nvim::session::entry::{Chunk, Role, StopReason};
@@ -23,6 +24,7 @@ use acp_nvim::session::outcome::Outcome;
 use acp_nvim::session::question::{
     Body, Elicitation, ElicitationMode, PermissionKind, PermissionOption, Question, Reaction,
 };
+use acp_nvim::session::rule::{Rule, Verdict};
 use acp_nvim::session::state::State;
 use acp_nvim::session::tool_call::{TerminalExit, ToolStatus};
 use proptest::prelude::*;
@@ -63,7 +65,7 @@ fn info(a: u64) -> AgentInfo {
 fn wish((kind, a, b): Step, tag: u64) -> Wish {
     let session = SessionId(a % 3 + 1);
     let ask = AskId(b % 12 + 1);
-    match kind % 18 {
+    match kind % 19 {
         0 => {
             let origin = match b % 3 {
                 0 => Origin::New,
@@ -93,10 +95,15 @@ fn wish((kind, a, b): Step, tag: u64) -> Wish {
         }
         12 => Wish::LogIn { session, method: "m".into() },
         13 => Wish::LoggedIn { session, ok: b.is_multiple_of(2) },
-        14 => Wish::Answer { ask, reaction: Reaction::Option("yes".into()) },
-        15 => Wish::Answer { ask, reaction: Reaction::Dismiss },
-        16 => Wish::Answer { ask, reaction: Reaction::NotLoaded },
-        _ => Wish::Answer { ask, reaction: Reaction::Text("text".into()) },
+        14 => Wish::Answer { ask, reaction: Reaction::Option("yes".into()), by: By::User },
+        15 => Wish::Answer { ask, reaction: Reaction::Dismiss, by: By::User },
+        16 => Wish::Answer { ask, reaction: Reaction::NotLoaded, by: By::User },
+        17 => Wish::Answer { ask, reaction: Reaction::Text("text".into()), by: By::User },
+        _ => {
+            let verdict = if b.is_multiple_of(2) { Verdict::Allow } else { Verdict::Reject };
+            let rule = Rule { verdict, ..Default::default() };
+            Wish::SetRules(if a.is_multiple_of(2) { vec![rule] } else { vec![] })
+        }
     }
 }
 

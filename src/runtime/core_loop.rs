@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::agent::Agent;
+use super::audit::Audit;
 use super::disk::Disk;
 use super::input::Input;
 use super::outbox::Outbox;
@@ -69,6 +70,7 @@ pub(super) struct Core {
     /// Commands that run for agents.
     pub(super) commands: BTreeMap<TerminalId, Running>,
     pub(super) disk: Disk,
+    pub(super) audit: Audit,
     pub(super) surfaces: Surfaces,
     /// When the core was started; times are counted from here.
     began: Instant,
@@ -94,6 +96,7 @@ impl Core {
             agents: BTreeMap::new(),
             commands: BTreeMap::new(),
             disk: Disk::new(inputs.clone()),
+            audit: Audit::default(),
             surfaces: Surfaces::default(),
             began: Instant::now(),
             dirty: BTreeMap::new(),
@@ -258,6 +261,8 @@ impl Core {
         if any {
             sleep(LAST_LINES).await;
         }
+        // Waits until all is written.
+        drop(std::mem::take(&mut self.audit));
         if done.send(()).is_err() {
             tracing::debug!("Neovim did not wait for us");
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, channel, unbounded_channel};
 
+use super::audit::Audit;
 use super::bell::Bell;
 pub use super::core_loop::Action;
 use super::core_loop::Core;
@@ -72,7 +73,8 @@ impl Handle {
         let (to_core, inputs) = channel(INPUTS);
         let tokio = tokio::runtime::Builder::new_current_thread();
         let tokio = { tokio }.enable_all().build().map_err(Error::Loop)?;
-        let core = Core::new(outbox.clone(), published.clone(), options.programs, to_core);
+        let mut core = Core::new(outbox.clone(), published.clone(), options.programs, to_core);
+        core.audit = Audit::new(&options.log_dir);
         let thread = std::thread::Builder::new().name("acp-core".into());
         thread.spawn(move || tokio.block_on(core.run(wishes, inputs))).map_err(Error::Thread)?;
         tracing::info!(version = env!("CARGO_PKG_VERSION"), "started");

@@ -5,6 +5,7 @@
 //! and the [`outbox`] it drains.
 
 mod agent;
+pub mod audit;
 pub mod bell;
 mod core_loop;
 mod diffs;

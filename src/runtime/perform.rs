@@ -52,6 +52,7 @@ impl Core {
                 diffs::find((session, tool_call, revision), texts, self.inputs.clone());
             }
             Effect::SetTimer { timer, after } => timer::set(timer, after, self.inputs.clone()),
+            Effect::Audit(record) => self.audit.note(&record),
             Effect::Tell(tell) => self.tell(tell),
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{AgentInfo, AuthMethod, Launch, McpServer};
+use super::audit::Record;
 use super::content::Content;
 use super::entry::StopReason;
 use super::event::{Ask, CommandLine, Kept};
@@ -89,6 +90,8 @@ pub enum Effect {
         /// When.
         after: Duration,
     },
+    /// Note something about a permission, for good.
+    Audit(Box<Record>),
     /// Tell the editor.
     Tell(Tell),
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{AgentInfo, Launch};
+use super::audit::By;
 use super::content::Content;
 use super::diff::FileDiff;
 use super::effect::Timer;
@@ -142,6 +143,8 @@ pub enum Wish {
         ask: AskId,
         /// How.
         reaction: Reaction,
+        /// Who; matters for permissions.
+        by: By,
     },
     /// From now on, these rules and no others answer permissions.
     SetRules(Vec<Rule>),

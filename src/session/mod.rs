@@ -5,6 +5,7 @@
 //! done leaves as an [`effect::Effect`].
 
 pub mod agent;
+pub mod audit;
 pub mod command_line;
 pub mod content;
 pub mod diff;

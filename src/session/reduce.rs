@@ -73,7 +73,7 @@ impl State {
             Wish::Ask { session, ask, tag } => self.ask_agent(session, (ask, tag), out),
             Wish::LogIn { session, method } => self.log_in(session, &method, out),
             Wish::LoggedIn { session, ok } => self.logged_in(session, ok, out),
-            Wish::Answer { ask, reaction } => self.react(ask, reaction, out),
+            Wish::Answer { ask, reaction, by } => self.react(ask, (reaction, by), out),
             Wish::SetRules(rules) => self.rules = rules,
         }
     }

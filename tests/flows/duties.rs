@@ -1,5 +1,6 @@
 //! What agents ask and tell: permissions, files, terminals, tool calls, settings.
 
+use acp_nvim::session::audit::By;
 use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::{Call, Effect, Make, Reply, Tell, Timer};
 use acp_nvim::session::entry::{Entry, Note, StopReason};
@@ -20,13 +21,29 @@ fn permissions_are_answered_in_any_order_and_once() {
     let mut world = World::running();
     world.requests("1", permission()).requests("2", permission());
     assert_eq!(world.session().word(), "waiting");
-    world.wish(Wish::Answer { ask: AskId(2), reaction: Reaction::Option("no".into()) });
+    world.wish(Wish::Answer {
+        ask: AskId(2),
+        reaction: Reaction::Option("no".into()),
+        by: By::User,
+    });
     assert_eq!(world.replies(), [("2", &Ok(Reply::Permission(Some("no".into()))))]);
-    world.wish(Wish::Answer { ask: AskId(1), reaction: Reaction::Option("maybe".into()) });
+    world.wish(Wish::Answer {
+        ask: AskId(1),
+        reaction: Reaction::Option("maybe".into()),
+        by: By::User,
+    });
     assert_eq!(world.replies(), [], "not one of the options");
-    world.wish(Wish::Answer { ask: AskId(1), reaction: Reaction::Option("yes".into()) });
+    world.wish(Wish::Answer {
+        ask: AskId(1),
+        reaction: Reaction::Option("yes".into()),
+        by: By::User,
+    });
     assert_eq!(world.replies(), [("1", &Ok(Reply::Permission(Some("yes".into()))))]);
-    world.wish(Wish::Answer { ask: AskId(1), reaction: Reaction::Option("yes".into()) });
+    world.wish(Wish::Answer {
+        ask: AskId(1),
+        reaction: Reaction::Option("yes".into()),
+        by: By::User,
+    });
     assert_eq!(world.replies(), []);
     assert_eq!(world.session().word(), "running");
 }
@@ -64,10 +81,14 @@ fn files_come_from_the_editor_or_else_from_the_disk() {
         limit: None,
     };
     world.requests("1", read());
-    world.wish(Wish::Answer { ask: AskId(1), reaction: Reaction::Text("live".into()) });
+    world.wish(Wish::Answer {
+        ask: AskId(1),
+        reaction: Reaction::Text("live".into()),
+        by: By::User,
+    });
     assert_eq!(world.replies(), [("1", &Ok(Reply::Text("live".into())))]);
     world.requests("2", read());
-    world.wish(Wish::Answer { ask: AskId(2), reaction: Reaction::NotLoaded });
+    world.wish(Wish::Answer { ask: AskId(2), reaction: Reaction::NotLoaded, by: By::User });
     assert!(
         matches!(&world.last[..], [Effect::ReadDisk(AskId(2), range)] if range.path == "/project/src/a.rs")
     );

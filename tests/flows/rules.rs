@@ -1,8 +1,10 @@
 //! Rules answer permissions in the user's place.
 
+use acp_nvim::session::audit::{By, Deed};
 use acp_nvim::session::command_line::Command;
 use acp_nvim::session::effect::{Effect, Reply, Tell};
 use acp_nvim::session::event::{Happened, Request, Update, Wish};
+use acp_nvim::session::failure::Exit;
 use acp_nvim::session::ids::AskId;
 use acp_nvim::session::question::{Body, PermissionKind, PermissionOption, Question, Reaction};
 use acp_nvim::session::rule::{Rule, Verdict};
@@ -112,7 +114,11 @@ fn what_is_asked_is_told_with_the_question() {
     let rule = it.rule.clone().unwrap();
     assert_eq!(rule.command.as_deref(), Some("cargo test"));
     // Stored, it answers from now on.
-    world.wish(Wish::Answer { ask: AskId(1), reaction: Reaction::Option("yes".into()) });
+    world.wish(Wish::Answer {
+        ask: AskId(1),
+        reaction: Reaction::Option("yes".into()),
+        by: By::User,
+    });
     world.wish(Wish::SetRules(vec![rule]));
     world.requests("2", may_run("cargo test"));
     assert_eq!(replied(&world), Some("yes"));
@@ -158,4 +164,54 @@ fn a_cancel_comes_before_any_rule() {
     assert_eq!(replied(&world), Some("cancelled"));
     world.agent(Happened::Withdrawn("1".into()));
     assert_eq!(world.replies(), []);
+}
+
+/// What was noted since the last event: event, verdict, who.
+fn noted(world: &World) -> Vec<(&str, &str, &str)> {
+    let deeds = world.last.iter().filter_map(|it| match it {
+        Effect::Audit(record) => Some(&record.deed),
+        _ => None,
+    });
+    let by = |deed: &Deed| match deed {
+        Deed::Answered { by, .. } => by.word(),
+        Deed::Asked | Deed::Ruled { .. } => "",
+    };
+    deeds.map(|it| (it.word(), it.verdict().unwrap_or(""), by(it))).collect()
+}
+
+#[test]
+fn everything_about_permissions_is_noted() {
+    let mut world = World::running();
+    world.wish(Wish::SetRules(vec![
+        command_rule(Verdict::Allow, "ls"),
+        command_rule(Verdict::Ask, "make"),
+    ]));
+    world.requests("1", may_run("ls"));
+    assert_eq!(noted(&world), [("asked", "", ""), ("ruled", "allow", "")]);
+    world.requests("2", may_run("make"));
+    assert_eq!(noted(&world), [("asked", "", ""), ("ruled", "ask", "")]);
+    world.requests("3", may_run("rm")).requests("4", may_run("rm"));
+    assert_eq!(noted(&world), [("asked", "", "")]);
+    let yes = || Reaction::Option("yes".into());
+    world.wish(Wish::Answer { ask: AskId(1), reaction: yes(), by: By::User });
+    assert_eq!(noted(&world), [("answered", "allow", "user")]);
+    world.wish(Wish::Answer { ask: AskId(1), reaction: yes(), by: By::User });
+    assert_eq!(noted(&world), [], "it was answered before");
+    world.wish(Wish::Answer { ask: AskId(2), reaction: Reaction::Dismiss, by: By::Api });
+    assert_eq!(noted(&world), [("answered", "cancel", "api")]);
+    world.agent(Happened::Withdrawn("4".into()));
+    assert_eq!(noted(&world), [("answered", "cancel", "withdrawn")]);
+    world.requests("5", may_run("rm"));
+    world.wish(Wish::Cancel(ONE));
+    assert_eq!(noted(&world), [("answered", "cancel", "cancel")]);
+    world.requests("6", may_run("rm"));
+    assert_eq!(noted(&world), [("asked", "", ""), ("answered", "cancel", "cancel")]);
+}
+
+#[test]
+fn a_question_whose_agent_is_gone_is_noted() {
+    let mut world = World::running();
+    world.requests("1", may_run("rm"));
+    world.agent(Happened::Exited { exit: Exit::Code(1), stderr: vec![] });
+    assert_eq!(noted(&world), [("answered", "cancel", "agent gone")]);
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use acp_nvim::protocol::peer::Peer;
 use acp_nvim::session::agent::{How, Launch};
+use acp_nvim::session::audit::By;
 use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::{Effect, Tell};
 use acp_nvim::session::event::{Ask, Event, Happened, Origin, Wish};
@@ -182,7 +183,7 @@ impl Client {
             _ if result.get("outcome").is_some() => Reaction::Dismiss,
             _ => Reaction::Done,
         };
-        self.apply(Event::User(Wish::Answer { ask, reaction }));
+        self.apply(Event::User(Wish::Answer { ask, reaction, by: By::User }));
     }
 
     fn ask_with(&self, id: &str) -> Option<AskId> {

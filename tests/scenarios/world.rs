@@ -10,6 +10,7 @@ use acp_nvim::runtime::handle::{Action, Handle, Options};
 use acp_nvim::runtime::outbox::Item;
 use acp_nvim::runtime::published::{SettingsInfo, Summary};
 use acp_nvim::session::agent::{How, Launch};
+use acp_nvim::session::audit::By;
 use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::Tell;
 use acp_nvim::session::entry::StopReason;
@@ -117,7 +118,7 @@ impl World {
     }
 
     pub(crate) fn answer(&self, ask: AskId, reaction: Reaction) {
-        self.wish(Wish::Answer { ask, reaction });
+        self.wish(Wish::Answer { ask, reaction, by: By::User });
     }
 
     /// Fetches as Neovim would, until there is what the test waits for.

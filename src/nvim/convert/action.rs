@@ -7,6 +7,7 @@ use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 use super::{optional_text, pairs, question, rule, text, texts};
 use crate::runtime::handle::Action;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
+use crate::session::audit::By;
 use crate::session::content::Content;
 use crate::session::event::{Ask, Origin, Wish};
 use crate::session::ids::{AskId, SessionId};
@@ -26,7 +27,11 @@ pub(in crate::nvim) fn action(
         "probe" => Wish::Probe { tag: table.get("tag")?, launch: launch(table)? },
         "answer" => {
             let (ask, reaction) = (AskId(table.get("ask")?), question::reaction(table)?);
-            Wish::Answer { ask, reaction }
+            let by = match optional_text(table, "by")?.as_deref() {
+                Some("user") => By::User,
+                _ => By::Api,
+            };
+            Wish::Answer { ask, reaction, by }
         }
         "rules" => Wish::SetRules(rule::rules(table)?),
         "show" | "hide" | "look" | "toggle" | "toggle_all" => return rendering(kind, table),

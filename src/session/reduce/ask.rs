@@ -1,6 +1,7 @@
 //! Questions to the editor and the user on behalf of an agent. Each is answered exactly once: by
 //! them, by a cancel, by the agent's change of mind, or by the end.
 
+use crate::session::audit::By;
 use crate::session::effect::{Effect, Reply, Tell};
 use crate::session::failure::RpcError;
 use crate::session::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId};
@@ -71,7 +72,7 @@ impl State {
     }
 
     /// The editor or the user answers.
-    pub(super) fn react(&mut self, id: AskId, reaction: Reaction, out: &mut Outcome) {
+    pub(super) fn react(&mut self, id: AskId, (reaction, by): (Reaction, By), out: &mut Outcome) {
         let Some(ask) = self.asks.get_mut(&id) else { return };
         let answer = match (&ask.body, reaction) {
             (Body::Read(range), Reaction::NotLoaded) => {
@@ -101,6 +102,9 @@ impl State {
             // An answer to another question than this one.
             _ => return,
         };
+        if let Ok(answer) = &answer {
+            self.audit_answer(id, by, answer, out);
+        }
         self.settle(id, answer, out);
     }
 
@@ -110,7 +114,7 @@ impl State {
             self.asks.iter().filter(|(_, it)| it.session == session && it.body.waits_for_user());
         let open: Vec<AskId> = open.map(|(id, _)| *id).collect();
         for id in open {
-            self.settle_as_cancelled(id, out);
+            self.settle_as_cancelled(id, By::Cancel, out);
         }
     }
 
@@ -120,18 +124,21 @@ impl State {
         let open = self.asks.iter().filter(|(_, it)| it.session == session);
         let open: Vec<AskId> = open.map(|(id, _)| *id).collect();
         for id in open {
-            self.settle_as_cancelled(id, out);
+            self.settle_as_cancelled(id, By::Gone, out);
         }
         self.end_terminals(session, out);
     }
 
-    fn settle_as_cancelled(&mut self, id: AskId, out: &mut Outcome) {
+    fn settle_as_cancelled(&mut self, id: AskId, by: By, out: &mut Outcome) {
         let Some(ask) = self.asks.get(&id) else { return };
         let answer = match ask.body {
             Body::Permission(_) => Ok(Reply::Permission(None)),
             Body::Elicitation(_) => Ok(Reply::Dismiss),
             Body::Read(_) | Body::Write { .. } => Err(cancelled()),
         };
+        if let Ok(answer) = &answer {
+            self.audit_answer(id, by, answer, out);
+        }
         self.settle(id, answer, out);
     }
 
@@ -140,7 +147,7 @@ impl State {
         let is_it = |reply: &ReplyTo| reply.connection == connection && &*reply.id == id;
         let ask = self.asks.iter().find(|(_, it)| is_it(&it.reply)).map(|(ask, _)| *ask);
         if let Some(ask) = ask {
-            return self.settle_as_cancelled(ask, out);
+            return self.settle_as_cancelled(ask, By::Withdrawn, out);
         }
         for session in self.sessions.values_mut() {
             for terminal in session.terminals.values_mut() {

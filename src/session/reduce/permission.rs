@@ -1,13 +1,14 @@
 //! Permissions: answered by a rule, or else by the user.
 
 use super::ask::no_session;
-use crate::session::effect::{Reply, Tell};
+use crate::session::audit::{By, Deed, Record};
+use crate::session::effect::{Effect, Reply, Tell};
 use crate::session::entry::Entry;
-use crate::session::ids::{RemoteId, ReplyTo};
+use crate::session::ids::{AskId, RemoteId, ReplyTo, SessionId};
 use crate::session::outcome::Outcome;
 use crate::session::question::{Body, Permission, PermissionOption};
 use crate::session::rule::{self, Rule, Verdict};
-use crate::session::state::{Session, State, Turn};
+use crate::session::state::{OpenAsk, Session, State, Turn};
 use crate::session::subject::Subject;
 use crate::session::tool_call::{ToolCallId, ToolCallUpdate};
 
@@ -23,19 +24,50 @@ impl State {
         };
         session.tool_call(tool_call.clone(), update, out);
         let id = session.id;
+        let permission = session.permission(tool_call, options);
+        out.audit(session, &permission, Deed::Asked);
         if let Turn::Cancelling(_) = session.turn {
+            out.audit(session, &permission, Deed::Answered { option: None, by: By::Cancel });
             return out.reply(reply, Ok(Reply::Permission(None)));
         }
-        let permission = session.permission(tool_call, options);
-        let launch = session.launch.clone();
-        let rule = rule::first(&self.rules, &permission.subject, &launch);
-        let Some(ruling) = rule.and_then(|rule| permission.ruling(rule)) else {
+        let Some(ruling) = self.ruling(id, &permission, out) else {
             self.ask((reply, id), Body::Permission(Box::new(permission)), out);
             return;
         };
-        out.reply(reply, Ok(Reply::Permission(ruling.option)));
+        out.reply(reply, Ok(Reply::Permission(ruling.option.map(|option| option.id))));
         let (verdict, rule) = (ruling.verdict, ruling.rule);
         out.tell(Tell::Ruled { session: id, title: permission.title, verdict, rule });
+    }
+
+    /// What a rule makes of a permission; none where the user is asked, for want of a rule,
+    /// because it says so, or because the agent offers nothing that says yes.
+    fn ruling(&self, id: SessionId, permission: &Permission, out: &mut Outcome) -> Option<Ruling> {
+        let session = self.sessions.get(&id)?;
+        let rule = rule::first(&self.rules, &permission.subject, &session.launch)?;
+        let (verdict, words) = (rule.verdict, rule.words());
+        let option = verdict.option(&permission.options).cloned();
+        let deed = Deed::Ruled { verdict, rule: words.clone(), option: option.clone() };
+        out.audit(session, permission, deed);
+        let decides = match verdict {
+            Verdict::Allow => option.is_some(),
+            Verdict::Reject => true,
+            Verdict::Ask => false,
+        };
+        decides.then_some(Ruling { verdict, rule: words, option })
+    }
+
+    /// Notes that an open permission is answered.
+    pub(super) fn audit_answer(&self, ask: AskId, by: By, answer: &Reply, out: &mut Outcome) {
+        let Some(OpenAsk { session, body: Body::Permission(permission), .. }) = self.asks.get(&ask)
+        else {
+            return;
+        };
+        let Reply::Permission(chosen) = answer else { return };
+        let chosen =
+            chosen.as_ref().and_then(|id| permission.options.iter().find(|it| it.id == *id));
+        if let Some(session) = self.sessions.get(session) {
+            out.audit(session, permission, Deed::Answered { option: chosen.cloned(), by });
+        }
     }
 }
 
@@ -45,7 +77,13 @@ struct Ruling {
     /// The rule, for people.
     rule: String,
     /// The option it chooses; none to cancel the request.
-    option: Option<String>,
+    option: Option<PermissionOption>,
+}
+
+impl Outcome {
+    fn audit(&mut self, session: &Session, permission: &Permission, deed: Deed) {
+        self.effects.push(Effect::Audit(Record::new(session, permission, deed)));
+    }
 }
 
 impl Session {
@@ -59,20 +97,5 @@ impl Session {
         let rule = Rule::allowing(&subject, &self.launch);
         let kind = subject.kind.word().to_owned();
         Permission { tool_call, title, kind, subject, entry, rule, options }
-    }
-}
-
-impl Permission {
-    /// What a rule makes of it; none where the user is asked all the same, because the rule says
-    /// so or because the agent offers nothing that says yes.
-    fn ruling(&self, rule: &Rule) -> Option<Ruling> {
-        let verdict = rule.verdict;
-        let option = verdict.option(&self.options).map(|option| option.id.clone());
-        let decides = match verdict {
-            Verdict::Allow => option.is_some(),
-            Verdict::Reject => true,
-            Verdict::Ask => false,
-        };
-        decides.then(|| Ruling { verdict, rule: rule.words(), option })
     }
 }
