@@ -63,6 +63,8 @@ local function on_message(line)
     local update = message.params.update
     if update.sessionUpdate == 'agent_message_chunk' then
       add(update.content.text)
+    elseif update.sessionUpdate == 'tool_call' then
+      add(('\n[%s]\n'):format(update.title))
     end
   elseif waiting[message.id] then
     local answered = waiting[message.id]

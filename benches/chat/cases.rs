@@ -32,6 +32,7 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
         stream("stream 20 000", 20_000, 5),
         stream("stream 100 000", 100_000, 3),
         case("growth 10 x 10 000", vec![Load::Flood(10_000); 10], 3, growing()),
+        case("tools 200", vec![Load::Tools(200)], 3, streaming()),
         case("paced 100/s", vec![hundred], 3, pacing()),
         case("paced 500/s", vec![five_hundred], 3, pacing()),
         case("long chat, then 100/s", vec![Load::Flood(20_000), hundred], 3, pacing()),

@@ -122,7 +122,7 @@ impl Core {
 
     fn answer_length(&self) -> usize {
         match self.state.session(SESSION).unwrap().entries.last() {
-            Some(Entry::Message { text, .. }) => text.len(),
+            Some(Entry::Message(message)) => message.text.len(),
             other => panic!("the chat ends with {other:?}"),
         }
     }

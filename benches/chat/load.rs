@@ -17,6 +17,8 @@ pub(crate) enum Load {
     Flood(u32),
     /// So many chunks, with a pause after each.
     Paced { chunks: u32, pause_ms: u64 },
+    /// So many tool calls, each announced, begun, and done with a change of 60 lines.
+    Tools(u32),
 }
 
 impl Load {
@@ -25,12 +27,14 @@ impl Load {
         match self {
             Load::Flood(chunks) => format!("flood {chunks}"),
             Load::Paced { chunks, pause_ms } => format!("paced {chunks} {pause_ms}"),
+            Load::Tools(calls) => format!("tools {calls}"),
         }
     }
 
     pub(crate) fn chunks(self) -> u32 {
         match self {
             Load::Flood(chunks) | Load::Paced { chunks, .. } => chunks,
+            Load::Tools(_) => 0,
         }
     }
 
@@ -47,12 +51,13 @@ impl Load {
     fn handler(self) -> Value {
         let step = match self {
             Load::Flood(_) => json!({ "raw": { "text": section_lines(), "end": "" } }),
+            Load::Tools(_) => json!({ "raw": { "text": tool_call_lines(), "end": "" } }),
             Load::Paced { pause_ms, .. } => {
                 let text = heading("{{i}}") + &body();
                 json!({ "say": { "text": text, "chunk": CHUNK, "pace_ms": pause_ms } })
             }
         };
-        let sections = json!({ "repeat": { "times": self.sections(), "steps": [step] } });
+        let sections = json!({ "repeat": { "times": self.times(), "steps": [step] } });
         let end = json!({ "say": marker_of("{{turn}}") });
         json!({ "is": self.prompt(), "steps": [sections, end] })
     }
@@ -60,6 +65,14 @@ impl Load {
     fn sections(self) -> u32 {
         assert_eq!(self.chunks() % SECTION, 0, "a load is made of whole sections");
         self.chunks() / SECTION
+    }
+
+    /// How often what the handler does is done.
+    fn times(self) -> u32 {
+        match self {
+            Load::Tools(calls) => calls,
+            _ => self.sections(),
+        }
     }
 }
 
@@ -93,6 +106,36 @@ pub(crate) fn section_lines() -> String {
         lines.push_str(&format!("{line}\n"));
     }
     lines
+}
+
+/// The messages of one tool call.
+fn tool_call_lines() -> String {
+    let line = |number: u32| format!("    let value_{number} = compute({{{{i}}}}, {number});\n");
+    let old: String = (0..60).map(line).collect();
+    let edited = |number| match number % 6 {
+        3 => line(number).replace("compute", "compute_again"),
+        _ => line(number),
+    };
+    let new: String = (0..60).map(edited).collect();
+    let (id, path) = ("call-{{turn}}-{{i}}", "/project/src/main.rs");
+    let diff = json!({ "type": "diff", "path": path, "oldText": old, "newText": new });
+    let updates = [
+        json!({
+            "sessionUpdate": "tool_call", "toolCallId": id, "title": "Edit main.rs",
+            "kind": "edit", "status": "pending", "locations": [{ "path": path, "line": 1 }],
+            "rawInput": { "file_path": path, "old_string": old, "new_string": new },
+        }),
+        json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress" }),
+        json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed",
+            "content": [diff],
+        }),
+    ];
+    let line = |update| {
+        let params = json!({ "sessionId": "{{sessionId}}", "update": update });
+        format!("{}\n", json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }))
+    };
+    updates.into_iter().map(line).collect()
 }
 
 fn marker_of(turn: &str) -> String {
