@@ -15,6 +15,7 @@ mod logins;
 mod pressure;
 mod questions;
 mod reconnect;
+mod rules;
 mod sessions;
 mod start;
 mod terminals;
