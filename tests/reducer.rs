@@ -15,8 +15,8 @@ use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::{Effect, Tell, Timer};
 use acp_nvim::session::entry::{Chunk, Role, StopReason};
 use acp_nvim::session::event::{
-    Answer, Ask, CommandLine, DiskError, Event, Happened, Made, Origin, Request, TerminalVerb,
-    Told, Update, Wish,
+    Answer, Ask, CommandLine, DiskError, Event, Happened, Made, Origin, QueueChange, Request,
+    TerminalVerb, Told, Update, Wish,
 };
 use acp_nvim::session::failure::{Exit, RpcError, SpawnError};
 use acp_nvim::session::ids::{AskId, ConnectionId, ReplyTo, SessionId, TurnId};
@@ -65,7 +65,7 @@ fn info(a: u64) -> AgentInfo {
 fn wish((kind, a, b): Step, tag: u64) -> Wish {
     let session = SessionId(a % 3 + 1);
     let ask = AskId(b % 12 + 1);
-    match kind % 19 {
+    match kind % 20 {
         0 => {
             let origin = match b % 3 {
                 0 => Origin::New,
@@ -98,6 +98,14 @@ fn wish((kind, a, b): Step, tag: u64) -> Wish {
         14 => Wish::Answer { ask, reaction: Reaction::Option("yes".into()), by: By::User },
         15 => Wish::Answer { ask, reaction: Reaction::Dismiss, by: By::User },
         16 => Wish::Answer { ask, reaction: Reaction::NotLoaded, by: By::User },
+        18 => {
+            let change = match b % 3 {
+                0 => QueueChange::Remove,
+                1 => QueueChange::Edit(vec![text("other")]),
+                _ => QueueChange::Move(usize::try_from(b % 4).unwrap()),
+            };
+            Wish::Queue { session, tag: b % 200, change }
+        }
         17 => Wish::Answer { ask, reaction: Reaction::Text("text".into()), by: By::User },
         _ => {
             let verdict = if b.is_multiple_of(2) { Verdict::Allow } else { Verdict::Reject };
@@ -236,8 +244,13 @@ fn event((kind, a, b): Step, tag: u64) -> Event {
             2 => Event::TerminalOutput(terminal, "out".into()),
             3 => Event::TerminalExited(terminal, Ok(TerminalExit::default())),
             4 => Event::TimerFired(Timer::NoEditor(AskId(b % 12 + 1))),
-            _ => Event::TimerFired(match b % 2 {
+            _ => Event::TimerFired(match b % 3 {
                 0 => Timer::NoAnswer { connection, patience: u32::try_from(a % 4).unwrap() },
+                1 => Timer::NotStopped {
+                    session: SessionId(a % 3 + 1),
+                    turn: TurnId(b % 4),
+                    waits: u32::try_from(a % 2).unwrap(),
+                },
                 _ => Timer::Reconnect {
                     session: SessionId(a % 3 + 1),
                     attempt: u32::try_from(b % 3).unwrap(),

@@ -86,6 +86,11 @@ impl Core {
                     self.published.set_settings(&self.state, session);
                 }
             }
+            Tell::QueueChanged(id) => {
+                if let Some(session) = self.state.session(*id) {
+                    self.published.set_queue(session);
+                }
+            }
             Tell::Asked(_, Question { body: Body::Permission(_), .. }) | Tell::Settled { .. } => {
                 self.published.set_permissions(&self.state);
             }

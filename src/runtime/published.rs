@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::session::agent::{AuthMethod, Capabilities, Launch};
+use crate::session::content::plain_text;
 use crate::session::entry::Entry;
-use crate::session::ids::{AskId, RemoteId, SessionId};
+use crate::session::ids::{AskId, RemoteId, SessionId, Tag};
 use crate::session::question::{Body, Permission};
 use crate::session::settings::{Settings, Usage};
 use crate::session::state::{Session, State};
@@ -45,6 +46,17 @@ pub struct PermissionInfo {
     pub session: SessionId,
     /// What is asked.
     pub permission: Permission,
+}
+
+/// A prompt that waits and is not in the chat yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queued {
+    /// The caller's tag.
+    pub tag: Tag,
+    /// What it says, in Markdown; what is not text is named.
+    pub text: String,
+    /// Of how many blocks it is made.
+    pub blocks: usize,
 }
 
 /// What a session can be set to, and what its agent can do.
@@ -118,6 +130,7 @@ pub struct Published {
 struct Page {
     summary: Summary,
     settings: Option<SettingsInfo>,
+    queue: Vec<Queued>,
     /// The transcript, entry by entry, each with the length of the message text it holds.
     entries: Vec<(String, usize)>,
 }
@@ -138,6 +151,11 @@ impl Published {
         self.lock().get(&session)?.settings.clone()
     }
 
+    /// The prompts that wait, the next one first.
+    pub fn queue(&self, session: SessionId) -> Vec<Queued> {
+        self.lock().get(&session).map(|page| page.queue.clone()).unwrap_or_default()
+    }
+
     /// The whole chat as Markdown.
     pub fn transcript(&self, session: SessionId) -> Option<String> {
         let sessions = self.lock();
@@ -154,7 +172,8 @@ impl Published {
         match sessions.get_mut(&summary.id) {
             Some(page) => page.summary = summary,
             None => {
-                sessions.insert(summary.id, Page { summary, settings: None, entries: Vec::new() });
+                let (id, queue, entries) = (summary.id, Vec::new(), Vec::new());
+                sessions.insert(id, Page { summary, settings: None, queue, entries });
             }
         }
     }
@@ -174,6 +193,18 @@ impl Published {
     pub(super) fn set_settings(&self, state: &State, session: &Session) {
         if let Some(page) = self.lock().get_mut(&session.id) {
             page.settings = Some(SettingsInfo::of(state, session));
+        }
+    }
+
+    pub(super) fn set_queue(&self, session: &Session) {
+        let waiting = session.queue.iter().filter(|prompt| !prompt.shown);
+        let queue = waiting.map(|prompt| Queued {
+            tag: prompt.tag,
+            text: plain_text(&prompt.content),
+            blocks: prompt.content.len(),
+        });
+        if let Some(page) = self.lock().get_mut(&session.id) {
+            page.queue = queue.collect();
         }
     }
 

@@ -248,6 +248,15 @@ pub enum Timer {
         /// Which extension.
         patience: u32,
     },
+    /// The agent was told to stop a turn and has not. `waits` counts the extensions granted.
+    NotStopped {
+        /// Of which session.
+        session: SessionId,
+        /// Which turn.
+        turn: TurnId,
+        /// Which extension.
+        waits: u32,
+    },
     /// Neovim has not answered a question about a file: it may be waiting for a key.
     NoEditor(AskId),
     /// It is time to reach a lost agent again. The runtime adds some chance to the delay.
@@ -266,6 +275,8 @@ pub enum Tell {
     SessionChanged(SessionId),
     /// Something of the session's settings (modes, options, commands, plan) has changed.
     SettingsChanged(SessionId),
+    /// The prompts that wait have changed.
+    QueueChanged(SessionId),
     /// The session can be prompted.
     Ready(SessionId),
     /// The session could not be made, or lost its agent.
@@ -304,7 +315,7 @@ pub enum Tell {
         /// Whether we asked for it.
         expected: bool,
     },
-    /// The agent is silent while starting: the user may wait or kill it.
+    /// The agent is silent while starting or stopping: the user may wait or kill it.
     NoAnswer {
         /// Which session waits.
         session: SessionId,

@@ -97,6 +97,15 @@ pub enum Wish {
         /// Comes back when the turn ends.
         tag: Tag,
     },
+    /// Change a prompt that waits. Nothing happens to one that was sent meanwhile.
+    Queue {
+        /// Of which session.
+        session: SessionId,
+        /// Which prompt.
+        tag: Tag,
+        /// What about it.
+        change: QueueChange,
+    },
     /// Stop the running turn, or a login.
     Cancel(SessionId),
     /// End the session, and the agent when nobody else uses it.
@@ -148,6 +157,17 @@ pub enum Wish {
     },
     /// From now on, these rules and no others answer permissions.
     SetRules(Vec<Rule>),
+}
+
+/// What becomes of a prompt that waits.
+#[derive(Debug)]
+pub enum QueueChange {
+    /// It is taken back.
+    Remove,
+    /// It says this.
+    Edit(Vec<Content>),
+    /// It waits at this place, from 0.
+    Move(usize),
 }
 
 /// Where a session comes from.

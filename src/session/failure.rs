@@ -217,6 +217,9 @@ impl Failure {
             }
             Failure::TurnFailed { agent, error } => format!("{agent} reported an error: {error}"),
             Failure::Killed { agent } => format!("{agent} was killed"),
+            Failure::Silent { agent, what: "session/cancel" } => {
+                format!("{agent} was told to stop, and goes on")
+            }
             Failure::Silent { agent, what } => format!("{agent} did not answer {what}"),
             Failure::NotLoggedIn { agent, variables } if variables.is_empty() => {
                 format!("{agent} wants a login first")
@@ -254,6 +257,9 @@ impl Failure {
             ),
             Failure::TurnFailed { .. } => Some("You can go on: send another prompt.".into()),
             Failure::Killed { .. } => Some("Your next prompt starts it again.".into()),
+            Failure::Silent { what: "session/cancel", .. } => {
+                Some("`:Acp wait` waits longer, `:Acp kill` ends it.".into())
+            }
             Failure::Silent { .. } => Some("`:Acp wait` waits longer, `:Acp restart` starts it again.".into()),
             Failure::NotLoggedIn { variables, .. } if variables.is_empty() => {
                 Some("`:Acp auth` logs in. Your next prompt tries again.".into())

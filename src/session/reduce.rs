@@ -11,6 +11,7 @@ mod login;
 mod make;
 mod message;
 mod permission;
+mod queue;
 mod setting;
 mod terminal;
 mod tool_call;
@@ -54,7 +55,7 @@ impl State {
     }
 
     fn wish(&mut self, wish: Wish, out: &mut Outcome) {
-        let prompt = |content, tag| Prompt { content, tag, shown: false };
+        let prompt = |content, tag| Prompt { content, tag, shown: false, listed: false };
         match wish {
             Wish::Open { session, launch, origin } => {
                 let session = Session { now: self.now, ..Session::new(session, launch, origin) };
@@ -64,6 +65,7 @@ impl State {
                 self.prompt(session, prompt(content, tag), out);
             }
             Wish::Steer { session, content, tag } => self.steer(session, prompt(content, tag), out),
+            Wish::Queue { session, tag, change } => self.change_queue(session, (tag, change), out),
             Wish::Cancel(session) => self.cancel(session, out),
             Wish::Close(session) => self.close(session, out),
             Wish::Restart(session) => self.restart(session, out),
@@ -145,6 +147,9 @@ impl State {
     fn timer_fired(&mut self, timer: Timer, out: &mut Outcome) {
         match timer {
             Timer::NoAnswer { connection, patience } => self.no_answer(connection, patience, out),
+            Timer::NotStopped { session, turn, waits } => {
+                self.not_stopped(session, (turn, waits), out);
+            }
             Timer::NoEditor(ask) => self.no_editor(ask, out),
             Timer::Reconnect { session, attempt } => self.seek_again(session, attempt, out),
         }

@@ -231,6 +231,8 @@ pub struct Running {
     pub content: Vec<Content>,
     /// Tags of words that were said into the turn.
     pub steered: Vec<Tag>,
+    /// How often the user has waited for it to stop.
+    pub waits: u32,
 }
 
 /// A prompt that waits.
@@ -242,6 +244,8 @@ pub struct Prompt {
     pub tag: Tag,
     /// Whether the chat shows it already.
     pub shown: bool,
+    /// Whether the editor was told that it waits.
+    pub listed: bool,
 }
 
 impl Session {

@@ -8,4 +8,5 @@ mod support;
 mod duties;
 mod making;
 mod rules;
+mod waiting;
 mod world;

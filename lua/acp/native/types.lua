@@ -61,6 +61,12 @@
 ---@field project? string only for sessions in this folder
 ---@field source? string where it comes from, for the audit log
 
+--- A prompt that waits.
+---@class (exact) acp.Queued
+---@field tag integer
+---@field text string
+---@field blocks integer how many blocks it has
+
 ---@class (exact) acp.Value
 ---@field id string
 ---@field name string
@@ -161,7 +167,7 @@
 ---@class (exact) acp.SessionChanged: acp.Effect type "session"
 ---@field info acp.SessionInfo
 
---- Types "ready", "closed" and "settings".
+--- Types "ready", "closed", "settings" and "queue".
 ---@class (exact) acp.SessionEffect: acp.Effect
 ---@field session integer
 

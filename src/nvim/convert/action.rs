@@ -9,7 +9,7 @@ use crate::runtime::handle::Action;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
 use crate::session::audit::By;
 use crate::session::content::Content;
-use crate::session::event::{Ask, Origin, Wish};
+use crate::session::event::{Ask, Origin, QueueChange, Wish};
 use crate::session::ids::{AskId, SessionId};
 use crate::view::model::{Look, SurfaceId};
 
@@ -47,18 +47,31 @@ fn rendering(kind: &str, table: &LuaTable) -> LuaResult<Action> {
         "hide" => Action::Hide(surface()?),
         "look" => Action::Look(Look { ascii: table.get("ascii")?, conceal: table.get("conceal")? }),
         "toggle" => {
-            let entry = table.get::<usize>("entry")?.checked_sub(1);
-            let entry = entry.ok_or_else(|| LuaError::runtime("entries count from 1"))?;
+            let entry = from_one(table, "entry")?;
             Action::Toggle { surface: surface()?, entry: Some(entry), open: table.get("open")? }
         }
         _ => Action::Toggle { surface: surface()?, entry: None, open: table.get("open")? },
     })
 }
 
+/// A place in a list, which Lua counts from 1.
+fn from_one(table: &LuaTable, field: &str) -> LuaResult<usize> {
+    let place = table.get::<usize>(field)?.checked_sub(1);
+    place.ok_or_else(|| LuaError::runtime(format!("`{field}` counts from 1")))
+}
+
 fn for_session(kind: &str, session: SessionId, table: &LuaTable) -> LuaResult<Wish> {
     Ok(match kind {
         "prompt" => Wish::Prompt { session, content: content(table)?, tag: table.get("tag")? },
         "steer" => Wish::Steer { session, content: content(table)?, tag: table.get("tag")? },
+        "queue_remove" | "queue_edit" | "queue_move" => {
+            let change = match kind {
+                "queue_remove" => QueueChange::Remove,
+                "queue_edit" => QueueChange::Edit(content(table)?),
+                _ => QueueChange::Move(from_one(table, "to")?),
+            };
+            Wish::Queue { session, tag: table.get("tag")?, change }
+        }
         "cancel" => Wish::Cancel(session),
         "close" => Wish::Close(session),
         "restart" => Wish::Restart(session),

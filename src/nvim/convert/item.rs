@@ -85,6 +85,7 @@ fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
         // The core sends the summary itself, as an item of its own.
         Tell::SessionChanged(session) => effect("session", session)?,
         Tell::SettingsChanged(session) => effect("settings", session)?,
+        Tell::QueueChanged(session) => effect("queue", session)?,
         Tell::Ready(session) => effect("ready", session)?,
         Tell::Closed(session) => effect("closed", session)?,
         Tell::Failed { session, failure } => failed(lua, effect("failed", session)?, &failure)?,

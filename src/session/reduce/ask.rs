@@ -103,7 +103,7 @@ impl State {
             _ => return,
         };
         if let Ok(answer) = &answer {
-            self.audit_answer(id, by, answer, out);
+            self.audit_answer((id, by), answer, out);
         }
         self.settle(id, answer, out);
     }
@@ -137,7 +137,7 @@ impl State {
             Body::Read(_) | Body::Write { .. } => Err(cancelled()),
         };
         if let Ok(answer) = &answer {
-            self.audit_answer(id, by, answer, out);
+            self.audit_answer((id, by), answer, out);
         }
         self.settle(id, answer, out);
     }

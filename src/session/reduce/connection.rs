@@ -10,7 +10,7 @@ use crate::session::entry::Entry;
 use crate::session::failure::{Exit, Failure, RpcError, SpawnError};
 use crate::session::ids::{ConnectionId, SessionId, Tag};
 use crate::session::outcome::Outcome;
-use crate::session::state::{Connection, Link, Phase, State};
+use crate::session::state::{Connection, Link, Phase, State, Turn};
 
 /// How often a lost agent is sought before the session is given up.
 const ATTEMPTS: u32 = 8;
@@ -258,6 +258,12 @@ impl State {
     }
 
     pub(super) fn wait_longer(&mut self, id: SessionId, out: &mut Outcome) {
+        if let Some(session) = self.sessions.get_mut(&id)
+            && let Turn::Cancelling(running) = &mut session.turn
+        {
+            running.waits += 1;
+            return session.expect_stop(out);
+        }
         let connection = self.sessions.get(&id).and_then(|it| it.link.connection());
         if let Some(id) = connection
             && let Some(connection) = self.connections.get_mut(&id)

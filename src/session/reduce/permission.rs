@@ -57,7 +57,7 @@ impl State {
     }
 
     /// Notes that an open permission is answered.
-    pub(super) fn audit_answer(&self, ask: AskId, by: By, answer: &Reply, out: &mut Outcome) {
+    pub(super) fn audit_answer(&self, (ask, by): (AskId, By), answer: &Reply, out: &mut Outcome) {
         let Some(OpenAsk { session, body: Body::Permission(permission), .. }) = self.asks.get(&ask)
         else {
             return;

@@ -1,14 +1,19 @@
 //! Turns: prompts wait, are sent one at a time, end, and are cancelled.
 
+use std::time::Duration;
+
 use crate::session::agent::Capabilities;
 use crate::session::content::Content;
-use crate::session::effect::{Call, Effect, Tell};
+use crate::session::effect::{Call, Effect, Tell, Timer};
 use crate::session::entry::{Entry, Note, Role, StopReason};
 use crate::session::failure::{Failure, RpcError};
 use crate::session::ids::{ConnectionId, RemoteId, SessionId, TurnId};
 use crate::session::message::Message;
 use crate::session::outcome::Outcome;
 use crate::session::state::{Link, Prompt, Running, Session, State, Turn};
+
+/// How long an agent may take to stop before the user is asked.
+const STOP: Duration = Duration::from_secs(10);
 
 impl State {
     pub(super) fn prompt(&mut self, id: SessionId, mut prompt: Prompt, out: &mut Outcome) {
@@ -29,6 +34,9 @@ impl State {
             true => self.connect(id, out),
             false => self.next_prompt(id, out),
         }
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.list_queue(out);
+        }
     }
 
     /// Sends the first waiting prompt if the agent can take it.
@@ -40,11 +48,14 @@ impl State {
             return;
         }
         let Some(mut prompt) = session.queue.pop_front() else { return };
+        if prompt.listed {
+            out.tell(Tell::QueueChanged(id));
+        }
         session.show_prompt(&mut prompt, out);
         session.turns += 1;
         let (turn, tag) = (TurnId(session.turns), prompt.tag);
         let content = session.fit(&prompt.content, can.unwrap_or_default(), out);
-        let running = Running { turn, tag, content: prompt.content, steered: Vec::new() };
+        let running = Running { turn, tag, content: prompt.content, steered: Vec::new(), waits: 0 };
         session.turn = Turn::Running(running);
         let call = Call::Prompt { session: id, remote, turn, content };
         out.effects.push(Effect::Call { connection, call });
@@ -123,7 +134,7 @@ impl State {
         session.turn = Turn::Idle;
         session.turns -= 1;
         let Running { tag, content, .. } = running;
-        session.queue.push_front(Prompt { content, tag, shown: true });
+        session.queue.push_front(Prompt { content, tag, shown: true, listed: false });
         self.require_login(id, RpcError::new(RpcError::AUTH_REQUIRED, "login required"), out);
     }
 
@@ -150,6 +161,7 @@ impl State {
             Turn::Running(running) => {
                 session.turn = Turn::Cancelling(running);
                 session.send_cancel(out);
+                session.expect_stop(out);
                 session.cancel_tool_calls(out);
                 self.cancel_asks(id, out);
                 out.tell(Tell::SessionChanged(id));
@@ -162,6 +174,23 @@ impl State {
                 out.tell(Tell::SessionChanged(id));
             }
         }
+    }
+
+    /// The agent was told to stop, and the turn still runs.
+    pub(super) fn not_stopped(
+        &mut self,
+        id: SessionId,
+        (turn, waits): (TurnId, u32),
+        out: &mut Outcome,
+    ) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        match &session.turn {
+            Turn::Cancelling(running) if running.turn == turn && running.waits == waits => {}
+            _ => return,
+        }
+        let (agent, what) = (session.launch.agent.clone(), "session/cancel");
+        session.say_once(Failure::Silent { agent, what }, out);
+        out.tell(Tell::NoAnswer { session: id, what, seconds: STOP.as_secs() });
     }
 
     pub(super) fn shutdown(&mut self, out: &mut Outcome) {
@@ -220,6 +249,15 @@ impl Session {
         }
     }
 
+    /// Starts the clock for the end of a turn that was cancelled.
+    pub(super) fn expect_stop(&self, out: &mut Outcome) {
+        if let Turn::Cancelling(running) = &self.turn {
+            let (turn, waits) = (running.turn, running.waits);
+            let timer = Timer::NotStopped { session: self.id, turn, waits };
+            out.effects.push(Effect::SetTimer { timer, after: STOP });
+        }
+    }
+
     /// The running turn will not be answered; what waits goes on waiting.
     pub(super) fn end_turn_with(&mut self, failure: &Failure, out: &mut Outcome) {
         if let Turn::Running(running) | Turn::Cancelling(running) =
@@ -237,6 +275,9 @@ impl Session {
     /// The running turn and all waiting prompts will not be answered: their callers learn why.
     pub(super) fn abandon(&mut self, failure: &Failure, out: &mut Outcome) {
         self.end_turn_with(failure, out);
+        if self.queue.iter().any(|prompt| prompt.listed) {
+            out.tell(Tell::QueueChanged(self.id));
+        }
         for prompt in self.queue.drain(..) {
             let (tag, result) = (prompt.tag, Err(failure.clone()));
             out.tell(Tell::TurnFinished { session: self.id, turn: None, tag, result });
