@@ -6,11 +6,13 @@
 //! ```text
 //! nvim ─► runtime ─► protocol ─► session
 //!            ├─────► view ─────► session
+//!            ├─────► changes ──► session
 //!            └─────► tutor (names nothing of ours)
 //! ```
 //!
-//! `session`, `protocol` and `view` do no I/O and read no clock. `ARCHITECTURE.md` has the tour.
+//! `session`, `protocol`, `view` and `changes` do no I/O and read no clock. `ARCHITECTURE.md` has the tour.
 
+pub mod changes;
 pub mod protocol;
 pub mod runtime;
 pub mod session;

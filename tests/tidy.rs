@@ -35,12 +35,13 @@ fn read(path: impl AsRef<Path>) -> String {
 }
 
 /// The layers, and the layers below that each may name.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 7] = [
     ("session", &[]),
     ("protocol", &["session"]),
     ("view", &["session"]),
+    ("changes", &["session"]),
     ("tutor", &[]),
-    ("runtime", &["protocol", "view", "session", "tutor"]),
+    ("runtime", &["protocol", "view", "changes", "session", "tutor"]),
     ("nvim", &["runtime", "view", "session"]),
 ];
 
@@ -77,7 +78,7 @@ fn pure_layers_do_no_io_and_read_no_clock() {
         "mlua",
         "nvim_oxi",
     ];
-    for layer in ["session", "protocol", "view"] {
+    for layer in ["session", "protocol", "view", "changes"] {
         for path in files(&format!("src/{layer}"), "rs") {
             let text = read(&path);
             for word in impure {

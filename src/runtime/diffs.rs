@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::Sender;
 
 use super::input::Input;
-use crate::session::diff::FileDiff;
+use crate::changes::diff::file_diffs;
 use crate::session::effect::Texts;
 use crate::session::event::Event;
 use crate::session::ids::SessionId;
@@ -18,7 +18,7 @@ pub(super) fn find(
     inputs: Sender<Input>,
 ) {
     tokio::spawn(async move {
-        let find = move || texts.iter().map(|it| Arc::new(diff(it))).collect();
+        let find = move || file_diffs(&texts).into_iter().map(Arc::new).collect();
         let diffs = tokio::task::spawn_blocking(find).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a difference could not be found");
             Vec::new()
@@ -28,8 +28,4 @@ pub(super) fn find(
             tracing::debug!("the core is gone");
         }
     });
-}
-
-fn diff(texts: &Texts) -> FileDiff {
-    FileDiff { path: texts.path.clone(), ..FileDiff::default() }
 }

@@ -15,6 +15,19 @@ pub struct FileDiff {
     pub added: usize,
     /// How many lines were removed.
     pub removed: usize,
+    /// How many lines of the hunks are left out at the end, because there are too many.
+    pub left_out: usize,
+    /// In what the lines end, before and after, where that changes for all of them.
+    pub endings: Option<(Ending, Ending)>,
+}
+
+/// In what a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// A line feed.
+    Lf,
+    /// A carriage return and a line feed.
+    CrLf,
 }
 
 /// One stretch that differs.
@@ -41,7 +54,7 @@ pub struct DiffLine {
     pub text: Arc<str>,
     /// Which bytes of it differ from the line it replaces or is replaced by.
     pub words: Vec<Range<usize>>,
-    /// The line is the last one and has no ending.
+    /// The line is the last one and has no ending, other than the last one of the other text.
     pub unended: bool,
 }
 

@@ -105,6 +105,8 @@ pub struct Texts {
     pub old: Option<Arc<str>>,
     /// What it becomes.
     pub new: Arc<str>,
+    /// The number of the first line in the new text: agents often show a piece of a file alone.
+    pub first: usize,
 }
 
 /// One of our requests.
