@@ -9,7 +9,7 @@ use super::bell::Bell;
 use super::published::Summary;
 use crate::session::effect::Tell;
 use crate::view::model::{Patch, SurfaceId};
-use crate::view::screen::PIECE;
+use crate::view::patch::PIECE;
 
 /// One thing for Neovim.
 #[derive(Debug)]

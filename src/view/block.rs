@@ -1,69 +1,179 @@
 //! One entry of the chat to its rows.
+//!
+//! What an entry looks like depends on the session, on the look and on what the user has opened,
+//! and on nothing else. Only messages and thoughts grow (`message`, `thought`); the others are
+//! rendered anew when they change.
 
-use super::model::{Group, Row, Span};
-use crate::session::entry::{Entry, Note, Role, StopReason};
-use crate::session::failure::Failure;
-use crate::session::state::Session;
-use crate::session::tool_call::{ToolCall, ToolStatus};
+mod failure;
+mod marks;
+pub(super) mod message;
+pub(super) mod note;
+mod preview;
+pub(super) mod thought;
+pub(super) mod tool_call;
+mod words;
 
-/// How many of a dead agent's last words are shown.
-const LAST_WORDS: usize = 8;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
-/// The rows of one entry, or of its beginning.
+use self::marks::Marks;
+use super::model::{Code, Group, Look, Row, Span};
+use super::opened::Opened;
+use crate::session::entry::{Entry, Role};
+use crate::session::state::{Session, Turn};
+
+/// What an entry's rows depend on.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a> {
+    pub(super) session: &'a Session,
+    pub(super) look: Look,
+    pub(super) opened: &'a Opened,
+}
+
+/// The rows of one entry, or of a part of it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) lines: Vec<String>,
     pub(super) rows: Vec<Row>,
     pub(super) spans: Vec<Span>,
+    pub(super) code: Vec<Code>,
+}
+
+/// A row in the making.
+#[derive(Debug, Default)]
+struct Line {
+    text: String,
+    spans: Vec<(Range<usize>, Group)>,
+}
+
+impl Line {
+    /// A row that is all the same.
+    fn of(text: impl Into<String>, group: Group) -> Line {
+        let mut line = Line::default();
+        line.add(&text.into(), group);
+        line
+    }
+
+    fn add(&mut self, text: &str, group: Group) {
+        let start = self.text.len();
+        self.text.push_str(text);
+        if !text.is_empty() {
+            self.spans.push((start..self.text.len(), group));
+        }
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
 }
 
 impl Block {
-    fn line(&mut self, text: String, group: Option<Group>) {
-        if let Some(group) = group
-            && !text.is_empty()
-        {
-            self.spans.push(Span { row: self.lines.len(), start: 0, end: text.len(), group });
+    fn push(&mut self, line: Line, index: usize) {
+        let row = self.lines.len();
+        let spans = line.spans.into_iter();
+        self.spans.extend(spans.map(|(at, group)| Span {
+            row,
+            start: at.start,
+            end: at.end,
+            group,
+        }));
+        self.lines.push(line.text);
+        self.rows.push(Row { owner: owner(index), ..Row::default() });
+    }
+
+    /// Takes off the rows from one on, without their text; what is known of code goes with them.
+    fn split_off(&mut self, row: usize) -> Block {
+        let at = self.spans.partition_point(|it| it.row < row);
+        let spans = self.spans.split_off(at).into_iter();
+        Block {
+            lines: Vec::new(),
+            rows: self.rows.split_off(row.min(self.rows.len())),
+            spans: spans.map(|it| Span { row: it.row - row, ..it }).collect(),
+            code: std::mem::take(&mut self.code),
         }
-        self.lines.push(text);
-        self.rows.push(Row::default());
+    }
+
+    /// What tells it from other blocks.
+    pub(super) fn print(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.lines.hash(&mut hasher);
+        for Span { row, start, end, group } in &self.spans {
+            (row, start, end, *group as u8).hash(&mut hasher);
+        }
+        for row in &self.rows {
+            row.owner.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Adds rows below.
+    pub(super) fn append(&mut self, below: Block) {
+        let above = self.lines.len();
+        self.spans.extend(below.spans.into_iter().map(|it| Span { row: it.row + above, ..it }));
+        self.lines.extend(below.lines);
+        self.rows.extend(below.rows);
+        self.code.extend(below.code);
     }
 }
 
-/// The entry at `index` as rows.
-pub(super) fn render(session: &Session, index: usize) -> Block {
-    let mut block = Block::default();
-    let Some(entry) = session.entries.get(index) else { return block };
-    let before = index.checked_sub(1).and_then(|index| session.entries.get(index));
-    // Tool calls in a row stand together.
-    let together = matches!((before, entry), (Some(Entry::ToolCall(_)), Entry::ToolCall(_)));
-    if before.is_some() && !together {
-        block.line(String::new(), None);
+impl Scene<'_> {
+    fn marks(&self) -> &'static Marks {
+        Marks::of(self.look)
     }
-    if let Some(role) = speaker(entry)
-        && before.and_then(speaker) != Some(role)
-    {
-        block.line(heading(session, role), Some(heading_group(role)));
+
+    fn entry(&self, index: usize) -> Option<&Entry> {
+        self.session.entries.get(index)
     }
-    match entry {
-        Entry::Message(message) => {
-            for line in whole_lines(&message.text) {
-                block.line(line.to_owned(), body_group(message.role));
+
+    /// Whether nothing more is expected of an entry that grows.
+    pub(super) fn is_over(&self, index: usize) -> bool {
+        index + 1 < self.session.entries.len() || self.session.turn == Turn::Idle
+    }
+
+    /// Whether a tool call is under way.
+    fn is_live(&self, index: usize) -> bool {
+        self.session.turn != Turn::Idle && self.session.live().any(|it| it == index)
+    }
+
+    /// The rows above an entry's own: a gap, and who speaks.
+    pub(super) fn head(&self, index: usize) -> Block {
+        let mut block = Block::default();
+        let Some(entry) = self.entry(index) else { return block };
+        let mut above =
+            (0..index).rev().filter(|it| tool_call::parent(self.session, *it).is_none());
+        let before = above.clone().next().and_then(|it| self.entry(it));
+        let spoke = above.find_map(|it| self.entry(it).and_then(speaker));
+        let heading = speaker(entry).filter(|it| spoke != Some(*it));
+        if before.is_some_and(|it| heading.is_some() || !stand_together(it, entry)) {
+            block.push(Line::default(), index);
+            block.rows = vec![Row::default()];
+        }
+        if let Some(role) = heading {
+            block.push(self.heading(role), index);
+        }
+        block
+    }
+
+    fn heading(&self, role: Role) -> Line {
+        let mark = self.marks().heading;
+        match role {
+            Role::User => Line::of(format!("{mark}You"), Group::User),
+            Role::Agent | Role::Thought => {
+                let agent = words::one_line(&self.session.launch.agent, self.marks());
+                Line::of(format!("{mark}{agent}"), Group::Agent)
             }
         }
-        Entry::ToolCall(tool_call) => tool_call_line(tool_call, &mut block),
-        Entry::Failure(failure) => failure_lines(failure, &mut block),
-        Entry::Note(note) => {
-            let words = note_words(session, note);
-            for (number, line) in whole_lines(&words).enumerate() {
-                let mark = if number == 0 { "─" } else { " " };
-                block.line(format!("{mark} {line}"), Some(Group::Muted));
-            }
+    }
+
+    /// The rows of an entry that does not grow.
+    pub(super) fn body(&self, index: usize) -> Block {
+        match self.entry(index) {
+            Some(Entry::ToolCall(_)) => tool_call::rows(self, index),
+            Some(Entry::Failure(failure)) => failure::rows(self, failure, index),
+            Some(Entry::Note(note)) => note::rows(self, note, index),
+            Some(Entry::Message(_)) | None => Block::default(),
         }
     }
-    for row in &mut block.rows {
-        row.owner = owner(index);
-    }
-    block
 }
 
 /// How a row names the entry it belongs to.
@@ -71,123 +181,23 @@ pub(super) fn owner(index: usize) -> u32 {
     u32::try_from(index + 1).unwrap_or_default()
 }
 
-/// Who speaks in this entry.
-pub(super) fn speaker(entry: &Entry) -> Option<Role> {
+/// Who speaks in this entry; an agent thinks as itself.
+fn speaker(entry: &Entry) -> Option<Role> {
     match entry {
-        Entry::Message(message) => Some(message.role),
-        Entry::ToolCall(_) => Some(Role::Agent),
+        Entry::Message(message) if message.role == Role::User => Some(Role::User),
+        Entry::Message(_) | Entry::ToolCall(_) => Some(Role::Agent),
         Entry::Failure(_) | Entry::Note(_) => None,
     }
 }
 
-/// How the text of a message is highlighted.
-pub(super) fn body_group(role: Role) -> Option<Group> {
-    match role {
-        Role::Thought => Some(Group::Thought),
-        Role::User | Role::Agent => None,
-    }
-}
-
-/// How much of a streamed text is shown: line endings at its end wait for the line they begin, so
-/// that there are no empty rows between a message and what comes after it.
-pub(super) fn showable(text: &str) -> &str {
-    text.trim_end_matches(['\r', '\n'])
-}
-
-/// The lines of a text, whichever way they end.
-pub(super) fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
-    showable(text).split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line))
-}
-
-/// A note in words.
-pub(super) fn note_words(session: &Session, note: &Note) -> String {
-    let agent = &session.launch.agent;
-    match note {
-        Note::Stopped(StopReason::Cancelled) => "cancelled".into(),
-        Note::Stopped(StopReason::MaxTokens) => {
-            "stopped: the model's limit of tokens was reached".into()
-        }
-        Note::Stopped(StopReason::MaxTurnRequests) => {
-            format!("stopped: {agent}'s limit of requests in one turn was reached")
-        }
-        Note::Stopped(StopReason::Refusal) => {
-            format!("{agent} refused to go on, and forgets this prompt")
-        }
-        Note::Stopped(reason) => format!("stopped: {}", reason.word()),
-        Note::Withdrawn => "cancelled before it was sent".into(),
-        Note::StartedAgain => {
-            format!("{agent} was started again and does not remember the earlier turns")
-        }
-        Note::Resumed => format!("{agent} was started again and took up the session"),
-        Note::LeftOut(words) => format!("left out: {words}"),
-        Note::Notice { severity, title, description } => match description {
-            Some(description) => format!("{severity}: {title}: {description}"),
-            None => format!("{severity}: {title}"),
-        },
-        Note::Compaction { status, error, .. } => match (status.as_str(), error) {
-            (_, Some(error)) => format!("compaction of the context failed: {error}"),
-            ("in_progress", None) => "the context is being compacted".into(),
-            ("completed", None) => "the context was compacted".into(),
-            (other, None) => format!("compaction of the context: {other}"),
-        },
-        Note::Subagent { title, description, .. } => match description {
-            Some(description) => format!("subagent {title}: {description}"),
-            None => format!("subagent {title}"),
-        },
-        Note::Mode(name) => format!("mode: {name}"),
-        Note::Unknown { kind, .. } => format!("unknown update: {kind}"),
-    }
-}
-
-/// A tool call in one line.
-pub(super) fn tool_call_words(tool_call: &ToolCall) -> String {
-    let mark = match tool_call.status {
-        ToolStatus::Pending => "○",
-        ToolStatus::InProgress => "◐",
-        ToolStatus::Completed => "●",
-        ToolStatus::Failed => "✗",
-        ToolStatus::Cancelled => "⊘",
+/// Whether there is no gap between two entries: what the agent does along the way stands together,
+/// and so do notes.
+fn stand_together(above: &Entry, below: &Entry) -> bool {
+    let along = |entry: &Entry| match entry {
+        Entry::ToolCall(_) => true,
+        Entry::Message(message) => message.role == Role::Thought,
+        Entry::Failure(_) | Entry::Note(_) => false,
     };
-    // A title is one line here, whatever the agent sent.
-    let title: Vec<&str> = tool_call.title.split_whitespace().collect();
-    format!("{mark} {}: {}", tool_call.kind.word(), title.join(" "))
-}
-
-fn tool_call_line(tool_call: &ToolCall, block: &mut Block) {
-    let group = match tool_call.status {
-        ToolStatus::Failed => Group::Error,
-        ToolStatus::Cancelled => Group::Muted,
-        _ => Group::Tool,
-    };
-    block.line(tool_call_words(tool_call), Some(group));
-}
-
-fn heading(session: &Session, role: Role) -> String {
-    match role {
-        Role::User => "▌ You".into(),
-        Role::Agent => format!("▌ {}", session.launch.agent),
-        Role::Thought => "▌ Thinking".into(),
-    }
-}
-
-fn heading_group(role: Role) -> Group {
-    match role {
-        Role::User => Group::User,
-        Role::Agent => Group::Agent,
-        Role::Thought => Group::Thought,
-    }
-}
-
-fn failure_lines(failure: &Failure, block: &mut Block) {
-    for (number, line) in failure.message().lines().enumerate() {
-        let mark = if number == 0 { "✗" } else { " " };
-        block.line(format!("{mark} {line}"), Some(Group::Error));
-    }
-    let words = failure.last_words();
-    for line in words.iter().skip(words.len().saturating_sub(LAST_WORDS)) {
-        block.line(format!("  │ {line}"), Some(Group::Muted));
-    }
-    if let Some(hint) = failure.hint() {
-        block.line(format!("  {hint}"), Some(Group::Hint));
-    }
+    let note = |entry: &Entry| matches!(entry, Entry::Note(_));
+    (along(above) && along(below)) || (note(above) && note(below))
 }

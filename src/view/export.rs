@@ -1,6 +1,6 @@
 //! The chat as a Markdown document, entry by entry.
 
-use super::block::{note_words, speaker, tool_call_words};
+use super::block::{note, tool_call};
 use crate::session::entry::{Entry, Role};
 use crate::session::state::Session;
 
@@ -22,7 +22,7 @@ pub fn markdown(session: &Session, index: usize) -> String {
     }
     match entry {
         Entry::Message(message) => text.push_str(&message.text),
-        Entry::ToolCall(tool_call) => text.push_str(&tool_call_words(tool_call)),
+        Entry::ToolCall(tool_call) => text.push_str(&tool_call::words(tool_call)),
         Entry::Failure(failure) => {
             text.push_str(&format!("> **{}**", failure.message()));
             for line in failure.last_words() {
@@ -32,7 +32,16 @@ pub fn markdown(session: &Session, index: usize) -> String {
                 text.push_str(&format!("\n> {hint}"));
             }
         }
-        Entry::Note(note) => text.push_str(&format!("*{}*", note_words(session, note))),
+        Entry::Note(note) => text.push_str(&format!("*{}*", note::words(session, note))),
     }
     text
+}
+
+/// Who speaks in this entry.
+fn speaker(entry: &Entry) -> Option<Role> {
+    match entry {
+        Entry::Message(message) => Some(message.role),
+        Entry::ToolCall(_) => Some(Role::Agent),
+        Entry::Failure(_) | Entry::Note(_) => None,
+    }
 }

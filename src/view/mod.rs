@@ -5,6 +5,10 @@
 
 mod block;
 pub mod export;
+mod markdown;
 pub mod model;
+mod opened;
 pub mod painted;
+pub mod patch;
 pub mod screen;
+mod text;

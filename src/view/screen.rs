@@ -1,29 +1,44 @@
 //! What a transcript shows, and the least change that brings it up to date.
 
-use super::block::{self, Block};
-use super::model::{Group, Look, Patch, Place, Row, Span};
-use crate::session::entry::Entry;
+use super::block::message::{Body, Grown};
+use super::block::thought::Thought;
+use super::block::{Block, Scene, tool_call};
+use super::model::{Look, Patch, Place};
+use super::opened::Opened;
+use super::patch;
+use crate::session::entry::{Entry, Role};
 use crate::session::state::Session;
-
-/// The longest patch. Longer changes are cut, so that whoever applies them can pause in between.
-pub const PIECE: usize = 256;
 
 /// What one transcript shows: one block per entry.
 #[derive(Debug, Default)]
 pub struct Screen {
+    look: Look,
+    opened: Opened,
     blocks: Vec<Shown>,
     rows: usize,
-    look: Look,
+    /// The entry that was shown as growing.
+    growing: Option<usize>,
 }
 
 /// What is shown of one entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 struct Shown {
     rows: usize,
-    /// How many bytes of a message's text are shown.
-    text: usize,
-    /// The length of the last row.
-    last_col: usize,
+    /// How many of them stand above its own: a gap, a heading.
+    head: usize,
+    /// What the rows were that are rendered anew when they change.
+    print: u64,
+    /// The tool call whose rows tell of this one.
+    root: Option<usize>,
+    growth: Growth,
+}
+
+/// How an entry grows.
+#[derive(Debug)]
+enum Growth {
+    None,
+    Message(Box<Body>),
+    Thought(Box<Thought>),
 }
 
 impl Screen {
@@ -42,86 +57,153 @@ impl Screen {
     pub fn toggle(
         &mut self,
         session: &Session,
-        (index, _open): (usize, Option<bool>),
+        (index, open): (usize, Option<bool>),
         patches: &mut Vec<Patch>,
     ) {
-        self.update(session, index, patches);
+        let is_thought = match session.entries.get(index) {
+            Some(Entry::Message(message)) if message.role == Role::Thought => true,
+            Some(Entry::ToolCall(_)) => false,
+            _ => return,
+        };
+        if !self.opened.set(index, open) || index >= self.blocks.len() {
+            return;
+        }
+        match is_thought {
+            true => self.again(session, index, patches),
+            false => self.update(session, index, patches),
+        }
     }
 
-    /// Opens or closes every entry.
-    pub fn toggle_all(&mut self, session: &Session, _open: bool, patches: &mut Vec<Patch>) {
+    /// Opens or closes every entry, and those to come.
+    pub fn toggle_all(&mut self, session: &Session, open: bool, patches: &mut Vec<Patch>) {
+        self.opened.set_all(open);
         self.render_all(session, patches);
     }
 
     /// Shows everything anew; whatever the transcript shows is replaced.
     pub fn render_all(&mut self, session: &Session, patches: &mut Vec<Patch>) {
-        *self = Screen::new(self.look);
+        self.blocks.clear();
+        self.growing = None;
         let mut all = Block::default();
         for index in 0..session.entries.len() {
-            let block = block::render(session, index);
-            self.blocks.push(Shown::of(&block, &session.entries, index));
-            let above = all.lines.len();
-            all.spans.extend(block.spans.into_iter().map(|it| Span { row: it.row + above, ..it }));
-            all.lines.extend(block.lines);
-            all.rows.extend(block.rows);
+            let (block, shown) = self.render(session, index);
+            self.blocks.push(shown);
+            all.append(block);
         }
         self.rows = all.lines.len();
-        let mut pieces = cut(all, Place::All, 0);
-        patches.append(&mut pieces);
+        patch::put(all, Place::All, 0, patches);
     }
 
     /// Brings one entry up to date.
     pub fn update(&mut self, session: &Session, index: usize, patches: &mut Vec<Patch>) {
+        // What grew may do so no more, which nobody tells of.
+        if let Some(growing) = self.growing.filter(|it| *it != index) {
+            self.refresh(session, growing, patches);
+        }
         // Entries before this one that were never shown come first.
         while self.blocks.len() < index {
-            self.add(session, self.blocks.len(), patches);
+            self.add(session, patches);
         }
-        match self.blocks.get(index).copied() {
-            None => self.add(session, index, patches),
-            Some(shown) => match session.entries.get(index) {
-                Some(Entry::Message(message)) => {
-                    let row = self.first_row(index) + shown.rows - 1;
-                    let new = block::showable(&message.text).get(shown.text..);
-                    let Some(new) = new else { return };
-                    if !new.is_empty() {
-                        let group = block::body_group(message.role);
-                        let grown = grow((index, shown), (new, group), row, patches);
-                        self.replace(index, grown);
-                    }
-                }
-                Some(_) => self.again(session, index, patches),
-                None => {}
-            },
+        match self.blocks.get(index) {
+            None => self.add(session, patches),
+            Some(_) => self.refresh(session, index, patches),
         }
     }
 
-    fn add(&mut self, session: &Session, index: usize, patches: &mut Vec<Patch>) {
-        let block = block::render(session, index);
-        let shown = Shown::of(&block, &session.entries, index);
+    fn scene<'a>(&'a self, session: &'a Session) -> Scene<'a> {
+        Scene { session, look: self.look, opened: &self.opened }
+    }
+
+    /// All rows of an entry.
+    fn render(&mut self, session: &Session, index: usize) -> (Block, Shown) {
+        let scene = self.scene(session);
+        let root = tool_call::root(session, index);
+        let mut block = if root.is_some() { Block::default() } else { scene.head(index) };
+        let head = block.lines.len();
+        let (body, grown, growth) = match session.entries.get(index) {
+            Some(Entry::Message(message)) if message.role == Role::Thought => {
+                let mut thought = Box::new(Thought::new(&scene, index));
+                let (row, grown) = thought.grow(&scene, (index, message));
+                (row, grown, Growth::Thought(thought))
+            }
+            Some(Entry::Message(message)) => {
+                let mut body = Box::new(Body::new(self.look, ""));
+                let grown = body.grow(&scene, (index, message));
+                (Block::default(), grown, Growth::Message(body))
+            }
+            _ => (scene.body(index), None, Growth::None),
+        };
+        if !matches!(growth, Growth::None) && !scene.is_over(index) {
+            self.growing = Some(index);
+        }
+        let print = body.print();
+        block.append(body);
+        block.append(grown.map(|it| it.block).unwrap_or_default());
+        let shown = Shown { rows: block.lines.len(), head, print, root, growth };
+        (block, shown)
+    }
+
+    /// Shows the next entry.
+    fn add(&mut self, session: &Session, patches: &mut Vec<Patch>) {
+        let index = self.blocks.len();
+        let (block, shown) = self.render(session, index);
         let place = match self.rows {
             0 => Place::All,
             rows => Place::Rows { first: rows, last: rows },
         };
-        patches.extend(cut(block, place, self.rows));
-        self.rows += shown.rows;
-        self.blocks.push(shown);
-    }
-
-    /// Renders an entry anew that has changed otherwise than by growing.
-    fn again(&mut self, session: &Session, index: usize, patches: &mut Vec<Patch>) {
-        let Some(old) = self.blocks.get(index).copied() else { return };
-        let first = self.first_row(index);
-        let block = block::render(session, index);
-        let shown = Shown::of(&block, &session.entries, index);
-        patches.extend(cut(block, Place::Rows { first, last: first + old.rows }, first));
-        self.replace(index, shown);
-    }
-
-    fn replace(&mut self, index: usize, shown: Shown) {
-        if let Some(slot) = self.blocks.get_mut(index) {
-            self.rows = self.rows + shown.rows - slot.rows;
-            *slot = shown;
+        if shown.rows > 0 {
+            patch::put(block, place, self.rows, patches);
         }
+        self.rows += shown.rows;
+        let root = shown.root;
+        self.blocks.push(shown);
+        if let Some(root) = root {
+            self.refresh(session, root, patches);
+        }
+    }
+
+    /// Brings an entry up to date that is shown already.
+    fn refresh(&mut self, session: &Session, index: usize, patches: &mut Vec<Patch>) {
+        let root = tool_call::root(session, index);
+        let Some(known) = self.blocks.get(index).map(|it| it.root) else { return };
+        if root != known {
+            // It stands elsewhere now, and what is below it has something else above it.
+            return self.render_all(session, patches);
+        }
+        if let Some(root) = root {
+            return self.refresh(session, root, patches);
+        }
+        let first = self.first_row(index);
+        let scene = Scene { session, look: self.look, opened: &self.opened };
+        let Some(shown) = self.blocks.get_mut(index) else { return };
+        let own = first + shown.head;
+        let before = shown.rows;
+        match (&mut shown.growth, session.entries.get(index)) {
+            (Growth::Message(body), Some(Entry::Message(message))) => {
+                let grown = body.grow(&scene, (index, message));
+                shown.grow(grown, own, patches);
+            }
+            (Growth::Thought(thought), Some(Entry::Message(message))) => {
+                let (row, grown) = thought.grow(&scene, (index, message));
+                shown.replace(row, (own, 1), patches);
+                shown.grow(grown, own + 1, patches);
+            }
+            _ => shown.replace(scene.body(index), (own, shown.rows - shown.head), patches),
+        }
+        self.rows = self.rows + shown.rows - before;
+        let growing = !matches!(shown.growth, Growth::None) && !scene.is_over(index);
+        self.growing = if growing { Some(index) } else { self.growing.filter(|it| *it != index) };
+    }
+
+    /// Shows an entry anew, whatever it was.
+    fn again(&mut self, session: &Session, index: usize, patches: &mut Vec<Patch>) {
+        let first = self.first_row(index);
+        let (block, shown) = self.render(session, index);
+        let Some(slot) = self.blocks.get_mut(index) else { return };
+        let place = Place::Rows { first, last: first + slot.rows };
+        self.rows = self.rows + shown.rows - slot.rows;
+        *slot = shown;
+        patch::put(block, place, first, patches);
     }
 
     /// Counted from the end, where things change.
@@ -132,69 +214,22 @@ impl Screen {
 }
 
 impl Shown {
-    fn of(block: &Block, entries: &[Entry], index: usize) -> Shown {
-        let text = match entries.get(index) {
-            Some(Entry::Message(message)) => block::showable(&message.text).len(),
-            _ => 0,
-        };
-        let last_col = block.lines.last().map_or(0, String::len);
-        Shown { rows: block.lines.len(), text, last_col }
+    /// Puts a block into the place of so many rows from one on, unless it is what is there.
+    fn replace(&mut self, block: Block, (first, rows): (usize, usize), patches: &mut Vec<Patch>) {
+        let print = block.print();
+        if print == self.print {
+            return;
+        }
+        self.print = print;
+        self.rows = self.rows + block.lines.len() - rows;
+        patch::put(block, Place::Rows { first, last: first + rows }, first, patches);
     }
-}
 
-/// Appends streamed text to a message.
-fn grow(
-    (index, shown): (usize, Shown),
-    (new, group): (&str, Option<Group>),
-    row: usize,
-    patches: &mut Vec<Patch>,
-) -> Shown {
-    let lines: Vec<String> = block::whole_lines(new).map(str::to_owned).collect();
-    let mut spans = Vec::new();
-    for (row, line) in lines.iter().enumerate() {
-        let end = line.len() + if row == 0 { shown.last_col } else { 0 };
-        if let Some(group) = group
-            && end > 0
-        {
-            spans.push(Span { row, start: 0, end, group });
-        }
-    }
-    let rows = vec![Row { owner: block::owner(index), ..Row::default() }; lines.len()];
-    let last = lines.last().map_or(0, String::len);
-    let last_col = if lines.len() == 1 { shown.last_col + last } else { last };
-    let grown =
-        Shown { rows: shown.rows + lines.len() - 1, text: shown.text + new.len(), last_col };
-    let place = Place::Append { row, col: shown.last_col };
-    patches.extend(cut(Block { lines, rows, spans }, place, row));
-    grown
-}
-
-/// Cuts a long change into pieces: the first does what the whole would do, the others insert
-/// below it.
-fn cut(block: Block, place: Place, first_row: usize) -> Vec<Patch> {
-    let mut spans = block.spans.into_iter().peekable();
-    let mut lines = block.lines.into_iter();
-    let mut rows = block.rows.into_iter();
-    let mut patches = Vec::new();
-    let mut done = 0;
-    loop {
-        let piece: Vec<String> = lines.by_ref().take(PIECE).collect();
-        if piece.is_empty() && done > 0 {
-            return patches;
-        }
-        let end = done + piece.len();
-        let mut own = Vec::new();
-        while let Some(span) = spans.next_if(|it| it.row < end) {
-            own.push(Span { row: span.row - done, ..span });
-        }
-        let at = first_row + done;
-        let place = if done == 0 { place } else { Place::Rows { first: at, last: at } };
-        done = end;
-        let rows = rows.by_ref().take(PIECE).collect();
-        let (code, repaint) = (Vec::new(), None);
-        patches.push(Patch { place, lines: piece, rows, spans: own, code, repaint });
-        if end < PIECE || !end.is_multiple_of(PIECE) {
-            return patches;
+    /// Takes in what the rows from one on have grown by.
+    fn grow(&mut self, grown: Option<Grown>, first: usize, patches: &mut Vec<Patch>) {
+        if let Some(grown) = grown {
+            self.rows += grown.block.lines.len() - 1;
+            patch::grow(grown, first, patches);
         }
     }
 }

@@ -72,6 +72,7 @@ impl State {
         };
         let Turn::Running(running) = &mut session.turn else { return self.prompt(id, prompt, out) };
         running.steered.push(prompt.tag);
+        session.touch_live(out);
         let message = Message::said(Role::User, prompt.content.clone(), session.now);
         session.push(Entry::Message(message), out);
         let call = Call::Steer { session: id, remote, content: prompt.content };
@@ -110,6 +111,7 @@ impl State {
         if login && !cancelled {
             return self.turn_wants_login(id, running, out);
         }
+        session.touch_live(out);
         session.turn = Turn::Idle;
         // Some agents answer a cancelled turn with an error, or as if nothing had happened.
         let result = match result {
@@ -131,6 +133,7 @@ impl State {
     /// The agent wants a login in the middle of things: the prompt is said again after it.
     fn turn_wants_login(&mut self, id: SessionId, running: Running, out: &mut Outcome) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.touch_live(out);
         session.turn = Turn::Idle;
         session.turns -= 1;
         let Running { tag, content, .. } = running;
@@ -242,6 +245,13 @@ impl Session {
         fitting
     }
 
+    /// What the agent is at looks otherwise when it is at it no more, and so does its last word.
+    fn touch_live(&self, out: &mut Outcome) {
+        for index in self.live().chain(self.entries.len().checked_sub(1)) {
+            out.touch(self.id, index);
+        }
+    }
+
     pub(super) fn send_cancel(&self, out: &mut Outcome) {
         if let Link::Ready(connection, remote) = &self.link {
             let remote = remote.clone();
@@ -260,6 +270,7 @@ impl Session {
 
     /// The running turn will not be answered; what waits goes on waiting.
     pub(super) fn end_turn_with(&mut self, failure: &Failure, out: &mut Outcome) {
+        self.touch_live(out);
         if let Turn::Running(running) | Turn::Cancelling(running) =
             std::mem::replace(&mut self.turn, Turn::Idle)
         {

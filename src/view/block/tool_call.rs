@@ -1,0 +1,159 @@
+//! Tool calls: one row each, and below it a part of what they show if the user wants to see it.
+//! What a subagent does stands below the tool call that set it to work.
+
+use std::collections::HashMap;
+
+use super::marks::{self, Marks};
+use super::{Block, Line, Scene, preview, words};
+use crate::session::entry::Entry;
+use crate::session::state::Session;
+use crate::session::tool_call::{ToolCall, ToolStatus};
+use crate::view::model::Group;
+
+/// The tool call that this one is part of. It comes before its parts, or it is not known as such.
+pub(in crate::view) fn parent(session: &Session, index: usize) -> Option<usize> {
+    let Entry::ToolCall(tool_call) = session.entries.get(index)? else { return None };
+    let parent = *session.tool_calls.get(tool_call.parent.as_ref()?)?;
+    (parent < index && matches!(session.entries.get(parent), Some(Entry::ToolCall(_))))
+        .then_some(parent)
+}
+
+/// The tool call that this one is a part of and that is part of none.
+pub(in crate::view) fn root(session: &Session, index: usize) -> Option<usize> {
+    let mut root = parent(session, index)?;
+    while let Some(above) = parent(session, root) {
+        root = above;
+    }
+    Some(root)
+}
+
+/// A tool call in a few words, without its numbers.
+pub(in crate::view) fn words(tool_call: &ToolCall) -> String {
+    let look = Default::default();
+    let mark = marks::status(look, tool_call.status);
+    format!("{mark} {}: {}", tool_call.kind.word(), title(tool_call, Marks::of(look)))
+}
+
+/// The rows of a tool call, and of its parts. One that is itself a part has none.
+pub(super) fn rows(scene: &Scene, index: usize) -> Block {
+    let mut block = Block::default();
+    if parent(scene.session, index).is_some() {
+        return block;
+    }
+    let parts = parts(scene.session, index);
+    one(scene, (index, 0), &parts, &mut block);
+    if scene.opened.is_open(index) {
+        for (part, depth) in &parts {
+            one(scene, (*part, *depth), &[], &mut block);
+        }
+    }
+    block
+}
+
+/// The tool calls that are parts of one, in the order they came, each with how deep it is.
+fn parts(session: &Session, root: usize) -> Vec<(usize, usize)> {
+    let mut depths = HashMap::from([(root, 0)]);
+    let mut parts = Vec::new();
+    for index in root + 1..session.entries.len() {
+        let above = parent(session, index).and_then(|it| depths.get(&it));
+        if let Some(depth) = above.map(|it| it + 1) {
+            depths.insert(index, depth);
+            parts.push((index, depth));
+        }
+    }
+    parts
+}
+
+/// The row of one tool call and, if it is open, what it shows.
+fn one(scene: &Scene, (index, depth): (usize, usize), parts: &[(usize, usize)], block: &mut Block) {
+    let Some(Entry::ToolCall(tool_call)) = scene.entry(index) else { return };
+    let indent = "  ".repeat(depth.min(8));
+    block.push(row(scene, (index, tool_call), &indent, parts.len()), index);
+    if scene.opened.is_open(index) {
+        let mut below = Block::default();
+        preview::rows(scene, (index, tool_call), &format!("{indent}  "), &mut below);
+        block.append(below);
+    }
+}
+
+fn row(scene: &Scene, (index, tool_call): (usize, &ToolCall), indent: &str, parts: usize) -> Line {
+    let marks = scene.marks();
+    let mark = match tool_call.status {
+        ToolStatus::Pending => Group::Muted,
+        ToolStatus::InProgress => Group::Busy,
+        ToolStatus::Completed => Group::Done,
+        ToolStatus::Failed => Group::Error,
+        ToolStatus::Cancelled => Group::Muted,
+    };
+    let mut line = Line::default();
+    line.plain(indent);
+    line.add(marks::status(scene.look, tool_call.status), mark);
+    line.plain(" ");
+    line.add(&kind(scene, tool_call), Group::Kind);
+    line.plain(" ");
+    let title_group =
+        if tool_call.status == ToolStatus::Cancelled { Group::Muted } else { Group::Tool };
+    line.add(&title(tool_call, marks), title_group);
+    let (added, removed) = tool_call
+        .diffs
+        .iter()
+        .fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
+    if added > 0 {
+        line.plain(" ");
+        line.add(&format!("+{added}"), Group::Plus);
+    }
+    if removed > 0 {
+        line.plain(" ");
+        line.add(&format!("{}{removed}", marks.minus), Group::Minus);
+    }
+    for fact in facts(scene, (index, tool_call), parts) {
+        line.add(marks.dot, Group::Muted);
+        line.add(&fact, Group::Muted);
+    }
+    line
+}
+
+fn kind(scene: &Scene, tool_call: &ToolCall) -> String {
+    let subagent = tool_call.subagent.is_some();
+    match (scene.look.ascii, subagent) {
+        (false, true) => marks::SUBAGENT.to_owned(),
+        (false, false) => marks::icon(&tool_call.kind).to_owned(),
+        (true, true) => "agent:".to_owned(),
+        (true, false) => format!("{}:", words::one_line(tool_call.kind.word(), scene.marks())),
+    }
+}
+
+/// What it does. A subagent is named for what it is.
+fn title(tool_call: &ToolCall, marks: &Marks) -> String {
+    let title = words::one_line(&tool_call.title, marks);
+    // Commands come in backticks.
+    let bare = title.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
+    let title = bare.filter(|it| !it.is_empty() && !it.contains('`')).unwrap_or(&title).to_owned();
+    let Some(subagent) = &tool_call.subagent else { return title };
+    let title = subagent.description.as_ref().map_or(title, |it| words::one_line(it, marks));
+    match &subagent.kind {
+        Some(kind) => format!("{}: {title}", words::one_line(kind, marks)),
+        None => title,
+    }
+}
+
+/// What else there is to say: which model, how many tools, how long.
+fn facts(scene: &Scene, (index, tool_call): (usize, &ToolCall), parts: usize) -> Vec<String> {
+    let mut facts = Vec::new();
+    let subagent = tool_call.subagent.as_deref();
+    if let Some(model) = subagent.and_then(|it| it.model.as_ref()) {
+        facts.push(words::one_line(model, scene.marks()));
+    }
+    let tools = parts.max(subagent.map_or(0, |it| it.tools.len()));
+    if tools > 0 {
+        facts.push(words::counted(tools, "tool"));
+    }
+    let done = tool_call.ended;
+    // What was left unfinished says nothing: nobody knows when it stopped.
+    let live = || scene.is_live(index).then_some(scene.session.now);
+    if let Some(until) = done.or_else(live) {
+        let took = until.saturating_sub(tool_call.began);
+        facts.extend(words::elapsed(took, done.is_some()));
+    }
+    facts
+}

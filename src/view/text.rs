@@ -1,0 +1,23 @@
+//! Text, cut between characters.
+
+/// The beginning of a text, of so many bytes at most.
+pub(super) fn beginning(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_is_whole_or_left_out() {
+        assert_eq!(
+            [0, 1, 2, 3, 9].map(|most| beginning("a\u{e9}", most)),
+            ["", "a", "a", "aé", "aé"]
+        );
+    }
+}
