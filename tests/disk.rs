@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use acp_nvim::runtime::disk::{self, Disk};
 use acp_nvim::runtime::input::Input;
+use acp_nvim::session::content::Content;
 use acp_nvim::session::event::{DiskError, Event};
-use acp_nvim::session::ids::AskId;
+use acp_nvim::session::ids::{AskId, SessionId};
 use acp_nvim::session::question::FileRange;
 use tempfile::TempDir;
 use tokio::sync::mpsc::channel;
@@ -295,4 +296,38 @@ async fn many_questions() {
     assert_eq!(answered, [1; 300]);
     assert_eq!(folder.get("f"), "text 99");
     assert_eq!(folder.names(), "f ");
+}
+
+#[test]
+fn what_is_saved_is_new() {
+    let folder = Folder::new();
+    let image = |data: &str| Content::Image { mime: "image/png".into(), data: data.into() };
+    assert_eq!(disk::save(&folder.name("a"), &image("TWFu\nTWE=")), Ok(()));
+    assert_eq!(folder.get("a"), "ManMa");
+    let again = disk::save(&folder.name("a"), &image("AAAA")).unwrap_err();
+    assert!(again.ends_with("a: file exists"), "{again}");
+    assert_eq!(folder.get("a"), "ManMa");
+    symlink(folder.path("nowhere"), folder.path("link")).unwrap();
+    assert!(disk::save(&folder.name("link"), &image("AAAA")).is_err(), "a link is a file too");
+    assert!(!folder.path("nowhere").exists());
+    assert!(disk::save(&folder.name("b"), &image("§")).is_err());
+    assert!(disk::save(&folder.name("no/such/folder"), &image("AAAA")).is_err());
+    assert!(!folder.path("b").exists());
+    let text = Content::Resource { uri: "x".into(), text: "text".into(), mime: None };
+    assert_eq!(disk::save(&folder.name("c"), &text), Ok(()));
+    assert_eq!(folder.get("c"), "text");
+}
+
+#[tokio::test]
+async fn the_outcome_of_a_save_comes_back() {
+    let folder = Folder::new();
+    let (sender, mut inputs) = channel(8);
+    let content = Content::Text("x".into());
+    Disk::new(sender).save((SessionId(1), 7), folder.name("a"), content);
+    let input = timeout(Duration::from_secs(20), inputs.recv()).await.unwrap();
+    let Some(Input::Event(Event::Saved { tag: 7, result, .. })) = input else {
+        panic!("{input:?}")
+    };
+    assert_eq!(result, Ok(()));
+    assert_eq!(folder.get("a"), "x");
 }

@@ -196,7 +196,8 @@ fn tell(session: &mut Session, nth: usize, news: &News) -> Option<usize> {
         }
         News::Diff(added) => {
             let (path, added) = ("a".to_owned(), *added);
-            tool_call.diffs = vec![Arc::new(FileDiff { path, added, removed: 1, ..FileDiff::default() })];
+            tool_call.diffs =
+                vec![Arc::new(FileDiff { path, added, removed: 1, ..FileDiff::default() })];
         }
         News::Subagent(kind) => {
             let subagent = Subagent { kind: Some(kind.clone()), ..Subagent::default() };

@@ -11,6 +11,7 @@ mod given;
 mod initialize;
 mod request;
 mod settings;
+mod subagent;
 mod tool_call;
 mod update;
 mod wire;

@@ -13,10 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Sender;
 
+use super::base64;
 use super::input::Input;
 use super::system_error::words;
+use crate::session::content::Content;
 use crate::session::event::{DiskError, Event};
-use crate::session::ids::AskId;
+use crate::session::ids::{AskId, SessionId, Tag};
 use crate::session::question::FileRange;
 
 /// How much of a file is given at once: more would not fit a message of the agent's language
@@ -58,6 +60,21 @@ impl Disk {
     /// Lists a folder.
     pub fn list(&self, ask: AskId, path: String) {
         self.work(&self.reads, ask, move || list(&path));
+    }
+
+    /// Saves something to a new file.
+    pub fn save(&self, (session, tag): (SessionId, Tag), path: String, content: Content) {
+        let (inputs, permits) = (self.inputs.clone(), self.writes.clone());
+        tokio::spawn(async move {
+            let _permit = permits.acquire().await;
+            let place = path.clone();
+            let work = tokio::task::spawn_blocking(move || save(&place, &content));
+            let result = work.await.unwrap_or_else(|_| Err("a bug in acp.nvim".to_owned()));
+            let event = Event::Saved { session, tag, path, result };
+            if inputs.send(Input::Event(event)).await.is_err() {
+                tracing::debug!("the core is gone");
+            }
+        });
     }
 
     fn work(
@@ -215,6 +232,32 @@ fn replace(target: &Path, folder: &Path, old: Option<&Metadata>, text: &str) -> 
         if let Err(error) = fs::remove_file(&path) {
             tracing::warn!(path = %path.display(), %error, "left behind");
         }
+    })
+}
+
+/// Writes something to a file that must not be there yet.
+///
+/// # Errors
+/// There is such a file, it can't be written, or what should be written can't be read.
+pub fn save(path: &str, content: &Content) -> Result<(), String> {
+    let decoded;
+    let bytes = match content {
+        Content::Image { data, .. } | Content::Audio { data, .. } | Content::Blob { data, .. } => {
+            decoded = base64::decode(data).ok_or("what the agent sent is not base64")?;
+            decoded.as_slice()
+        }
+        Content::Resource { text, .. } | Content::Text(text) => text.as_bytes(),
+        Content::Link { .. } | Content::Unknown(_) => return Err("it has no contents".to_owned()),
+    };
+    let path = Path::new(path);
+    let failed = |error: io::Error| format!("{}: {}", path.display(), words(&error));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(bytes).map_err(|error| {
+        // Half of it is nothing to keep.
+        if let Err(error) = fs::remove_file(path) {
+            tracing::warn!(path = %path.display(), %error, "left behind");
+        }
+        failed(error)
     })
 }
 

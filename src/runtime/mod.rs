@@ -6,6 +6,7 @@
 
 mod agent;
 pub mod audit;
+mod base64;
 pub mod bell;
 mod core_loop;
 mod diffs;

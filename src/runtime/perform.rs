@@ -38,6 +38,9 @@ impl Core {
             Effect::ReadDisk(ask, range) => self.disk.read(ask, range),
             Effect::WriteDisk { ask, path, text } => self.disk.write(ask, path, text),
             Effect::ListDisk(ask, path) => self.disk.list(ask, path),
+            Effect::Save { session, tag, path, content } => {
+                self.disk.save((session, tag), path, content);
+            }
             Effect::RunCommand { terminal, command } => {
                 tracing::debug!(terminal = &*terminal, command = command.command, "running");
                 let inputs = self.inputs.clone();

@@ -48,6 +48,13 @@ pub enum Content {
     Unknown(String),
 }
 
+impl Content {
+    /// Whether it can be opened or saved.
+    pub fn is_attachment(&self) -> bool {
+        !matches!(self, Content::Text(_) | Content::Link { .. } | Content::Unknown(_))
+    }
+}
+
 /// The text of a message as the chat shows it: what is not text is named in brackets.
 pub fn plain_text(content: &[Content]) -> String {
     let mut text = String::new();

@@ -63,6 +63,17 @@ pub enum Effect {
     },
     /// List a folder: the answer's text has a line for each entry, `name` or `name/`.
     ListDisk(AskId, String),
+    /// Save what came with a message to a new file; comes back as [`super::event::Event::Saved`].
+    Save {
+        /// Of which session.
+        session: SessionId,
+        /// The caller's tag.
+        tag: Tag,
+        /// Where: an absolute path.
+        path: String,
+        /// What.
+        content: Content,
+    },
     /// Run a command for an agent.
     RunCommand {
         /// The name of its terminal.
@@ -391,6 +402,26 @@ pub enum Tell {
         tag: Tag,
         /// Nothing to tell but that it worked, or what failed. Kept sessions where a list was asked.
         result: Result<Vec<Kept>, Failure>,
+    },
+    /// The agent works on this file now.
+    Touched {
+        /// Of which session.
+        session: SessionId,
+        /// Which file: an absolute path.
+        path: String,
+        /// The line, from 1.
+        line: Option<u32>,
+    },
+    /// What came of saving something.
+    Saved {
+        /// Of which session.
+        session: SessionId,
+        /// The caller's tag.
+        tag: Tag,
+        /// Where.
+        path: String,
+        /// Why not, if not.
+        result: Result<(), String>,
     },
     /// Something for the user to read.
     Notice {

@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::failure::Failure;
 use super::message::Message;
-use super::tool_call::ToolCall;
+use super::tool_call::{ToolCall, ToolContent};
 
 /// One thing in the chat.
 #[derive(Debug, PartialEq)]
@@ -16,6 +16,20 @@ pub enum Entry {
     Failure(Failure),
     /// Something worth a line.
     Note(Note),
+}
+
+impl Entry {
+    /// What is in it that is not text and can be opened or saved, in order.
+    pub fn attachments(&self) -> Box<dyn Iterator<Item = &Content> + '_> {
+        match self {
+            Entry::Message(message) => Box::new(message.attachments.iter().map(|it| &it.content)),
+            Entry::ToolCall(call) => Box::new(call.content.iter().filter_map(|it| match it {
+                ToolContent::Block(content) if content.is_attachment() => Some(content),
+                _ => None,
+            })),
+            Entry::Failure(_) | Entry::Note(_) => Box::new(std::iter::empty()),
+        }
+    }
 }
 
 /// Who speaks.

@@ -35,6 +35,17 @@ pub enum Event {
         /// The text (empty for a write), or why not.
         result: Result<String, DiskError>,
     },
+    /// Something has been saved for the user, or not.
+    Saved {
+        /// Of which session.
+        session: SessionId,
+        /// The caller's tag.
+        tag: Tag,
+        /// Where.
+        path: String,
+        /// Why not, if not.
+        result: Result<(), String>,
+    },
     /// A command we run for an agent said something.
     TerminalOutput(TerminalId, String),
     /// A command we run for an agent has ended, or could not be started.
@@ -154,6 +165,19 @@ pub enum Wish {
         reaction: Reaction,
         /// Who; matters for permissions.
         by: By,
+    },
+    /// Save something that is not text to a new file.
+    Save {
+        /// Of which session.
+        session: SessionId,
+        /// Of which entry.
+        entry: usize,
+        /// Which of what came with it, from 0.
+        attachment: usize,
+        /// Where: an absolute path.
+        path: String,
+        /// Comes back with the outcome.
+        tag: Tag,
     },
     /// From now on, these rules and no others answer permissions.
     SetRules(Vec<Rule>),

@@ -73,7 +73,7 @@ impl Message {
             content => {
                 let at = self.text.len();
                 append_plain(&mut self.text, &content);
-                if !matches!(content, Content::Link { .. } | Content::Unknown(_)) {
+                if content.is_attachment() {
                     self.attachments.push(Attachment { at, content });
                 }
             }

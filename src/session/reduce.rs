@@ -19,7 +19,7 @@ mod turn;
 
 use std::time::Duration;
 
-use super::effect::{Effect, Reply, Timer};
+use super::effect::{Effect, Reply, Tell, Timer};
 use super::entry::Entry;
 use super::event::{Answer, Event, Happened, Request, Wish};
 use super::failure::RpcError;
@@ -34,6 +34,9 @@ impl State {
             Event::User(wish) => self.wish(wish, out),
             Event::Agent { connection, happened } => self.happened(connection, happened, out),
             Event::Disk { ask, result } => self.disk(ask, result, out),
+            Event::Saved { session, tag, path, result } => {
+                out.tell(Tell::Saved { session, tag, path, result });
+            }
             Event::TerminalOutput(terminal, text) => self.terminal_output(&terminal, &text, out),
             Event::TerminalExited(terminal, exit) => self.terminal_exited(&terminal, exit, out),
             Event::DiffsFound { session, tool_call, revision, diffs } => {
@@ -76,6 +79,9 @@ impl State {
             Wish::LogIn { session, method } => self.log_in(session, &method, out),
             Wish::LoggedIn { session, ok } => self.logged_in(session, ok, out),
             Wish::Answer { ask, reaction, by } => self.react(ask, (reaction, by), out),
+            Wish::Save { session, entry, attachment, path, tag } => {
+                self.save((session, entry, attachment), (tag, path), out);
+            }
             Wish::SetRules(rules) => self.rules = rules,
         }
     }

@@ -89,6 +89,9 @@ pub struct ToolCallUpdate {
     pub raw_output: Option<Box<str>>,
     /// See [`ToolCall::parent`].
     pub parent: Option<ToolCallId>,
+    /// The subagent that makes it, by the name that [`Subagent::remote`] has; for agents that do
+    /// not name the parent.
+    pub made_by: Option<String>,
     /// See [`ToolCall::subagent`].
     pub subagent: Option<Box<Subagent>>,
     /// What happened in a terminal of the agent's own.

@@ -9,4 +9,5 @@ mod duties;
 mod making;
 mod rules;
 mod waiting;
+mod works;
 mod world;

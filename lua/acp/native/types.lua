@@ -61,12 +61,6 @@
 ---@field project? string only for sessions in this folder
 ---@field source? string where it comes from, for the audit log
 
---- A prompt that waits.
----@class (exact) acp.Queued
----@field tag integer
----@field text string
----@field blocks integer how many blocks it has
-
 ---@class (exact) acp.Value
 ---@field id string
 ---@field name string

@@ -77,6 +77,13 @@ fn for_session(kind: &str, session: SessionId, table: &LuaTable) -> LuaResult<Wi
         "restart" => Wish::Restart(session),
         "kill" => Wish::Kill(session),
         "wait" => Wish::Wait(session),
+        "save" => Wish::Save {
+            session,
+            entry: from_one(table, "entry")?,
+            attachment: from_one(table, "attachment")?,
+            path: text(table, "path")?,
+            tag: table.get("tag")?,
+        },
         "ask" => Wish::Ask { session, ask: ask(table)?, tag: table.get("tag")? },
         "log_in" => Wish::LogIn { session, method: text(table, "method")? },
         "logged_in" => Wish::LoggedIn { session, ok: table.get("ok")? },

@@ -71,17 +71,12 @@ fn usage(lua: &Lua, it: &Usage) -> LuaResult<LuaTable> {
     Ok(table!(lua, used: it.used, size: it.size, cost: cost))
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each, and none forgotten")]
 fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
     let effect = |kind: &str, session: SessionId| -> LuaResult<LuaTable> {
         Ok(table!(lua, type: kind, session: session.0))
     };
     Ok(match tell {
-        Tell::Asked(..)
-        | Tell::Settled { .. }
-        | Tell::Ruled { .. }
-        | Tell::LoginRequired { .. }
-        | Tell::LoginInTerminal { .. }
-        | Tell::OpenUrl { .. } => return asked(lua, tell),
         // The core sends the summary itself, as an item of its own.
         Tell::SessionChanged(session) => effect("session", session)?,
         Tell::SettingsChanged(session) => effect("settings", session)?,
@@ -116,25 +111,6 @@ fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
                 Err(failure) => failed(lua, effect, &failure)?,
             }
         }
-        Tell::AskDone { session, tag, result } => {
-            let effect = table!(effect("ask_done", session)?; tag: tag);
-            match result {
-                Ok(sessions) => table!(effect; sessions: list(lua, sessions, kept)?),
-                Err(failure) => failed(lua, effect, &failure)?,
-            }
-        }
-        Tell::Notice { session, severity, message } => {
-            table!(effect("notice", session)?; severity: severity, message: message)
-        }
-    })
-}
-
-/// What is asked of the user, or was.
-fn asked(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
-    let effect = |kind: &str, session: SessionId| -> LuaResult<LuaTable> {
-        Ok(table!(lua, type: kind, session: session.0))
-    };
-    Ok(match tell {
         Tell::Asked(ask, question) => question::asked(lua, ask, question)?,
         Tell::Settled { ask, session, option } => {
             table!(effect("settled", session)?; ask: ask.0, option: option)
@@ -152,7 +128,26 @@ fn asked(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
             table!(effect("login_in_terminal", session)?; command: command, env: env, cwd: cwd)
         }
         Tell::OpenUrl { session, url } => table!(effect("open_url", session)?; url: url),
-        _ => lua.create_table()?,
+        Tell::AskDone { session, tag, result } => {
+            let effect = table!(effect("ask_done", session)?; tag: tag);
+            match result {
+                Ok(sessions) => table!(effect; sessions: list(lua, sessions, kept)?),
+                Err(failure) => failed(lua, effect, &failure)?,
+            }
+        }
+        Tell::Touched { session, path, line } => {
+            table!(effect("touched", session)?; path: path, line: line)
+        }
+        Tell::Saved { session, tag, path, result } => {
+            let err = match result {
+                Ok(()) => None,
+                Err(message) => Some(table!(lua, code: "not_saved", message: message)),
+            };
+            table!(effect("saved", session)?; tag: tag, path: path, err: err)
+        }
+        Tell::Notice { session, severity, message } => {
+            table!(effect("notice", session)?; severity: severity, message: message)
+        }
     })
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::content::block;
 use super::given::given;
+use super::subagent::Told;
 use super::wire;
 use crate::protocol::dialect::{Object, Place};
 use crate::session::tool_call::{
@@ -19,25 +20,28 @@ pub(super) fn tool_call(value: Value) -> Result<(ToolCallId, Box<ToolCallUpdate>
     let locations = wire::items("locations", object.remove("locations"), location);
     let kind = wire::text(&mut object, "kind").map(kind);
     let status = wire::text(&mut object, "status").and_then(|word| status(&word));
-    let raw_input = object.remove("rawInput").filter(|input| !input.is_null());
-    let given = raw_input.as_ref().map(|input| Box::new(given(input)));
-    let raw_input = raw(raw_input);
-    let raw_output = raw(object.remove("rawOutput"));
-    let meta = object.remove("_meta").unwrap_or_default();
+    let [input, output, meta] =
+        ["rawInput", "rawOutput", "_meta"].map(|field| object.remove(field).unwrap_or_default());
+    let given = (!input.is_null()).then(|| Box::new(given(&input)));
     let rest: acp::ToolCallUpdate =
         serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string())?;
+    let name = rest.fields.name.or_else(|| named_in(&meta));
+    let told = Told { name: name.as_deref(), input: &input, output: &output, meta: &meta };
+    let (parent, made_by) = told.parent();
+    let subagent = told.subagent();
     let update = ToolCallUpdate {
         title: rest.fields.title,
-        name: rest.fields.name.or_else(|| named_in(&meta)),
+        name,
         kind,
         status,
         content,
         locations,
-        raw_input,
+        raw_input: raw(&input),
         given,
-        raw_output,
-        parent: meta.pointer("/claudeCode/parentToolUseId").and_then(Value::as_str).map(Into::into),
-        subagent: None,
+        raw_output: raw(&output),
+        parent,
+        made_by,
+        subagent,
         terminals: terminals(&meta),
     };
     Ok((rest.tool_call_id.0, Box::new(update)))
@@ -47,8 +51,8 @@ fn named_in(meta: &Value) -> Option<String> {
     meta.pointer("/claudeCode/toolName").and_then(Value::as_str).map(str::to_owned)
 }
 
-fn raw(value: Option<Value>) -> Option<Box<str>> {
-    value.filter(|value| !value.is_null()).map(|value| value.to_string().into())
+fn raw(value: &Value) -> Option<Box<str>> {
+    (!value.is_null()).then(|| value.to_string().into())
 }
 
 fn tool_content(value: Value) -> Result<ToolContent, String> {

@@ -1,8 +1,8 @@
 //! `session/update`: every kind there is, and those that are not.
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::content::{block, blocks};
 use super::settings;
@@ -28,6 +28,16 @@ pub(super) fn update(
     let kind = object.get("sessionUpdate").and_then(Value::as_str).unwrap_or("update").to_owned();
     if let Some(role) = role(&kind) {
         return chunks(role, value, each);
+    }
+    if let "tool_call" | "tool_call_update" = kind.as_str() {
+        dialect::canonical(Place::ToolCall, &mut value);
+        let plan = todos(&value);
+        let (id, update) = tool_call(value)?;
+        each(Update::ToolCall(id, update));
+        if let Some(plan) = plan {
+            each(Update::Plan(plan));
+        }
+        return Ok(());
     }
     match known(&kind, value)? {
         Some(update) => each(update),
@@ -66,10 +76,6 @@ fn chunks(role: Role, value: Value, each: &mut dyn FnMut(Update)) -> Result<(), 
 /// The updates that are no pieces of messages; none for a kind this client does not know.
 fn known(kind: &str, value: Value) -> Result<Option<Update>, String> {
     let update = match kind {
-        "tool_call" | "tool_call_update" => {
-            let (id, update) = tool_call(value)?;
-            Update::ToolCall(id, update)
-        }
         "plan" => Update::Plan(settings::plan(value)?),
         "plan_update" => Update::Plan(named_plan(value)?),
         "plan_removed" => Update::PlanRemoved(wire::required(&mut plain(value)?, "planId")?),
@@ -103,6 +109,23 @@ fn known(kind: &str, value: Value) -> Result<Option<Update>, String> {
         _ => return Ok(None),
     };
     Ok(Some(update))
+}
+
+/// The plan in a tool call that does nothing but keep one, as some agents have it.
+fn todos(call: &Value) -> Option<Plan> {
+    let todos = call.pointer("/rawInput/todos")?.as_array()?;
+    let is_step = |todo: &Value| todo.get("content").is_some() && todo.get("status").is_some();
+    let word = |field: &str| call.get(field).and_then(Value::as_str).unwrap_or_default();
+    let keeps_todos = || {
+        let words = [word("name"), word("title")].map(str::to_ascii_lowercase);
+        words.iter().any(|it| it.contains("todo"))
+    };
+    match todos.is_empty() {
+        true if !keeps_todos() => return None,
+        false if !todos.iter().all(is_step) => return None,
+        _ => {}
+    }
+    settings::plan(json!({ "entries": todos })).ok()
 }
 
 /// An object of a kind that no dialect is known to write otherwise.

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::ask::no_session;
-use crate::session::effect::{Effect, Reply, Timer};
+use crate::session::effect::{Effect, Reply, Tell, Timer};
 use crate::session::event::DiskError;
 use crate::session::failure::RpcError;
-use crate::session::ids::{AskId, RemoteId, ReplyTo};
+use crate::session::ids::{AskId, RemoteId, ReplyTo, SessionId, Tag};
 use crate::session::outcome::Outcome;
 use crate::session::question::{Body, FileRange};
 use crate::session::state::{Session, State, With};
@@ -64,6 +64,27 @@ impl State {
         let open = crate::session::state::OpenAsk { session: id, body, reply, with: With::Listing };
         self.asks.insert(ask, open);
         out.effects.push(Effect::ListDisk(ask, path));
+    }
+
+    /// Saves what came with a message or a tool call.
+    pub(super) fn save(
+        &mut self,
+        (session, entry, attachment): (SessionId, usize, usize),
+        (tag, path): (Tag, String),
+        out: &mut Outcome,
+    ) {
+        let entries = self.sessions.get(&session).map(|it| it.entries.as_slice());
+        let entry = entries.unwrap_or_default().get(entry);
+        match entry.and_then(|entry| entry.attachments().nth(attachment)) {
+            Some(content) => {
+                let content = content.clone();
+                out.effects.push(Effect::Save { session, tag, path, content });
+            }
+            None => {
+                let result = Err("there is nothing to save".to_owned());
+                out.tell(Tell::Saved { session, tag, path, result });
+            }
+        }
     }
 
     /// The disk has been read, written or listed.

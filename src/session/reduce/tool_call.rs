@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::session::diff::FileDiff;
-use crate::session::effect::{Effect, Texts};
+use crate::session::effect::{Effect, Tell, Texts};
 use crate::session::entry::Entry;
 use crate::session::outcome::Outcome;
-use crate::session::state::Session;
+use crate::session::state::{Session, Turn};
 use crate::session::terminal::Terminal;
 use crate::session::tool_call::{
-    TerminalNews, ToolCall, ToolCallId, ToolCallUpdate, ToolContent, ToolStatus,
+    Location, Subagent, TerminalNews, ToolCall, ToolCallId, ToolCallUpdate, ToolContent, ToolStatus,
 };
 
 impl Session {
@@ -20,6 +20,7 @@ impl Session {
         for news in std::mem::take(&mut update.terminals) {
             self.terminal_news(news);
         }
+        update.parent = update.parent.or_else(|| self.task_of(update.made_by.as_deref()?));
         let now = self.now;
         let index = *self.tool_calls.entry(id.clone()).or_insert_with(|| {
             self.entries.push(Entry::ToolCall(Box::new(ToolCall::new(id, now))));
@@ -27,12 +28,37 @@ impl Session {
         });
         if let Some(Entry::ToolCall(tool_call)) = self.entries.get_mut(index) {
             let revision = tool_call.revision;
+            let place = tool_call.locations.first().cloned();
             tool_call.change(update, now);
             if tool_call.revision != revision {
                 self.find_diffs(index, out);
             }
+            self.touched(index, place.as_ref(), out);
         }
         out.touch(self.id, index);
+    }
+
+    /// The tool call that set a subagent to work.
+    fn task_of(&self, name: &str) -> Option<ToolCallId> {
+        self.entries.iter().rev().find_map(|entry| match entry {
+            Entry::ToolCall(it) if it.subagent.as_ref()?.remote.as_deref() == Some(name) => {
+                Some(it.id.clone())
+            }
+            _ => None,
+        })
+    }
+
+    /// Tells where the agent works now, if that is somewhere else than before.
+    fn touched(&self, index: usize, before: Option<&Location>, out: &mut Outcome) {
+        let Some(Entry::ToolCall(tool_call)) = self.entries.get(index) else { return };
+        let Some(place) = tool_call.locations.first() else { return };
+        let works = self.turn != Turn::Idle && !tool_call.status.is_final();
+        let path = self.absolute(&place.path);
+        // A command is said to be where the project is, which is nowhere in particular.
+        let somewhere = path.trim_end_matches('/') != self.launch.cwd.trim_end_matches('/');
+        if works && somewhere && before != Some(place) {
+            out.tell(Tell::Touched { session: self.id, path, line: place.line });
+        }
     }
 
     /// Has the changes to files looked at, elsewhere: that can take a while.
@@ -173,6 +199,23 @@ impl ToolCall {
         self.raw_input = update.raw_input.or(self.raw_input.take());
         self.raw_output = update.raw_output.or(self.raw_output.take());
         self.parent = update.parent.or(self.parent.take());
-        self.subagent = update.subagent.or(self.subagent.take());
+        match (&mut self.subagent, update.subagent) {
+            (Some(subagent), Some(news)) => subagent.learn(*news),
+            (subagent, Some(news)) => *subagent = Some(news),
+            (_, None) => {}
+        }
+    }
+}
+
+impl Subagent {
+    fn learn(&mut self, news: Subagent) {
+        let Subagent { kind, description, model, remote, tools } = news;
+        self.kind = kind.or(self.kind.take());
+        self.description = description.or(self.description.take());
+        self.model = model.or(self.model.take());
+        self.remote = remote.or(self.remote.take());
+        if !tools.is_empty() {
+            self.tools = tools;
+        }
     }
 }
