@@ -105,11 +105,8 @@ impl Session {
         let last = self.entries.len().wrapping_sub(1);
         if let Some(Entry::Message(message)) = self.entries.last_mut()
             && message.role == role
-            && (id.is_none() || message.id.is_none() || message.id == id)
+            && (id.is_none() || message.id == id)
         {
-            if message.id.is_none() {
-                message.id = id;
-            }
             message.append(content, self.now);
             return out.touch(self.id, last);
         }

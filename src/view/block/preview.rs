@@ -19,36 +19,36 @@ struct Part {
     more: usize,
 }
 
-pub(super) fn rows(
-    scene: &Scene,
-    (index, tool_call): (usize, &ToolCall),
-    indent: &str,
-    block: &mut Block,
-) {
+pub(super) fn rows(scene: &Scene, (index, tool_call): (usize, &ToolCall), indent: &str) -> Block {
     let marks = scene.marks();
     let finders = [changes, output, input];
     let part = finders.iter().map(|find| find(scene, tool_call)).find(|it| !it.lines.is_empty());
-    let Part { lines, more } = part.unwrap_or_default();
-    let before = format!("{indent}{}", marks.bar);
+    let nothing = || Part { lines: vec![Line::of("nothing to show", Group::Muted)], more: 0 };
+    let Part { lines, more } = part.unwrap_or_else(nothing);
+    let mut block = Block::default();
     for line in lines {
-        let mut row = Line::default();
-        // What goes to the edge of the window does so from the first column.
-        let (whole, within): (Vec<_>, Vec<_>) =
-            line.spans.into_iter().partition(|(_, group)| is_whole(*group));
-        let length = before.len() + line.text.len();
-        row.spans.extend(whole.into_iter().map(|(_, group)| (0..length, group)));
-        row.add(&before, Group::Muted);
-        row.plain(&line.text);
-        let shifted = within
-            .into_iter()
-            .map(|(at, group)| (at.start + before.len()..at.end + before.len(), group));
-        row.spans.extend(shifted);
-        block.push(row, index);
+        block.push(barred(&format!("{indent}{}", marks.bar), line), index);
     }
     if more > 0 {
         let words = format!("{indent}{} {more} more, <CR> opens", marks.dots);
         block.push(Line::of(words, Group::Hint), index);
     }
+    block
+}
+
+/// A line with something before it.
+fn barred(before: &str, line: Line) -> Line {
+    let mut row = Line::default();
+    // What goes to the edge of the window does so from the first column.
+    let (whole, within): (Vec<_>, Vec<_>) =
+        line.spans.into_iter().partition(|(_, group)| is_whole(*group));
+    let start = before.len();
+    row.spans.extend(whole.into_iter().map(|(_, group)| (0..start + line.text.len(), group)));
+    row.add(before, Group::Muted);
+    row.plain(&line.text);
+    let within = within.into_iter().map(|(at, group)| (at.start + start..at.end + start, group));
+    row.spans.extend(within);
+    row
 }
 
 fn is_whole(group: Group) -> bool {
@@ -58,6 +58,14 @@ fn is_whole(group: Group) -> bool {
 /// The beginning of what it changes in files.
 fn changes(scene: &Scene, tool_call: &ToolCall) -> Part {
     let mut part = Part::default();
+    if tool_call.diffs.is_empty() {
+        // They are not known yet; their files are.
+        let files = tool_call.content.iter().filter_map(|it| match it {
+            ToolContent::Diff { path, .. } => Some(words::short_line(path, scene.marks())),
+            ToolContent::Block(_) | ToolContent::Terminal(_) => None,
+        });
+        part.lines.extend(files.take(ROWS).map(|it| Line::of(it, Group::File)));
+    }
     for diff in &tool_call.diffs {
         let lines: usize = diff.hunks.iter().map(|it| it.lines.len()).sum();
         let several = tool_call.diffs.len() > 1;

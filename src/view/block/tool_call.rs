@@ -41,11 +41,13 @@ pub(super) fn rows(scene: &Scene, index: usize) -> Block {
         return block;
     }
     let parts = parts(scene.session, index);
-    one(scene, (index, 0), &parts, &mut block);
+    one(scene, (index, 0), parts.len(), &mut block);
     if scene.opened.is_open(index) {
-        for (part, depth) in &parts {
-            one(scene, (*part, *depth), &[], &mut block);
+        for (part, depth) in parts {
+            one(scene, (part, depth), 0, &mut block);
+            shown(scene, (part, depth), &mut block);
         }
+        shown(scene, (index, 0), &mut block);
     }
     block
 }
@@ -64,16 +66,24 @@ fn parts(session: &Session, root: usize) -> Vec<(usize, usize)> {
     parts
 }
 
-/// The row of one tool call and, if it is open, what it shows.
-fn one(scene: &Scene, (index, depth): (usize, usize), parts: &[(usize, usize)], block: &mut Block) {
-    let Some(Entry::ToolCall(tool_call)) = scene.entry(index) else { return };
-    let indent = "  ".repeat(depth.min(8));
-    block.push(row(scene, (index, tool_call), &indent, parts.len()), index);
-    if scene.opened.is_open(index) {
-        let mut below = Block::default();
-        preview::rows(scene, (index, tool_call), &format!("{indent}  "), &mut below);
-        block.append(below);
+/// The row of one tool call that has so many parts.
+fn one(scene: &Scene, (index, depth): (usize, usize), parts: usize, block: &mut Block) {
+    if let Some(Entry::ToolCall(tool_call)) = scene.entry(index) {
+        block.push(row(scene, (index, tool_call), &indent(depth), parts), index);
     }
+}
+
+/// What a tool call shows, if it is open.
+fn shown(scene: &Scene, (index, depth): (usize, usize), block: &mut Block) {
+    if let Some(Entry::ToolCall(tool_call)) = scene.entry(index)
+        && scene.opened.is_open(index)
+    {
+        block.append(preview::rows(scene, (index, tool_call), &indent(depth + 1)));
+    }
+}
+
+fn indent(depth: usize) -> String {
+    "  ".repeat(depth.min(8))
 }
 
 fn row(scene: &Scene, (index, tool_call): (usize, &ToolCall), indent: &str, parts: usize) -> Line {
