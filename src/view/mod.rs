@@ -3,6 +3,7 @@
 //! Knows rows, highlight groups and the words around what people say. Must not know windows,
 //! colours, Lua or where the text goes. Wrapping and looks are Neovim's.
 
+mod ansi;
 mod block;
 pub mod export;
 mod markdown;
