@@ -21,7 +21,7 @@ mod settings;
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
 pub(super) use action::action;
-pub(super) use item::{batch, code, summary};
+pub(super) use item::{batch, code, queue, summary};
 pub(super) use question::permission;
 pub(super) use settings::settings;
 

@@ -76,6 +76,7 @@ fn exports(lua: &Lua) -> LuaResult<LuaTable> {
     table.set("sessions", lua.create_function(|lua, ()| guard(|| sessions(lua)))?)?;
     table.set("transcript", lua.create_function(|lua, id| guard(|| transcript(lua, id)))?)?;
     table.set("permissions", lua.create_function(|lua, ()| guard(|| permissions(lua)))?)?;
+    table.set("queue", lua.create_function(|lua, id| guard(|| queue(lua, id)))?)?;
     table.set("settings", lua.create_function(|lua, id| guard(|| settings(lua, id)))?)?;
     table.set("shutdown", lua.create_function(|_, ms| guard(|| shutdown(ms)))?)?;
     Ok(table)
@@ -187,6 +188,12 @@ fn permissions(lua: &Lua) -> LuaResult<LuaTable> {
     let open = with_main(|main| main.handle.as_ref().map(|it| it.published().permissions()))?;
     let tables = open.unwrap_or_default().into_iter().map(|it| convert::permission(lua, it));
     lua.create_sequence_from(tables.collect::<LuaResult<Vec<_>>>()?)
+}
+
+fn queue(lua: &Lua, session: u64) -> LuaResult<LuaTable> {
+    let session = SessionId(session);
+    let queue = with_main(|main| main.handle.as_ref().map(|it| it.published().queue(session)))?;
+    convert::queue(lua, queue.unwrap_or_default())
 }
 
 fn settings(lua: &Lua, session: u64) -> LuaResult<Option<LuaTable>> {

@@ -4,7 +4,7 @@ use mlua::prelude::{Lua, LuaResult, LuaTable};
 
 use super::{list, question, settings};
 use crate::runtime::outbox::Item;
-use crate::runtime::published::Summary;
+use crate::runtime::published::{Queued, Summary};
 use crate::session::effect::Tell;
 use crate::session::event::Kept;
 use crate::session::failure::{Exit, Failure};
@@ -44,6 +44,11 @@ fn patch(lua: &Lua, surface: SurfaceId, patch: Patch) -> LuaResult<LuaTable> {
         Place::Rows { first, last } => table!(table; first: first, last: last),
         Place::Append { row, col } => table!(table; first: row, col: col),
     })
+}
+
+/// Prompts that wait.
+pub(in crate::nvim) fn queue(lua: &Lua, queue: Vec<Queued>) -> LuaResult<LuaTable> {
+    list(lua, queue, |lua, it| Ok(table!(lua, tag: it.tag, text: it.text, blocks: it.blocks)))
 }
 
 /// Code, each piece with its rows.
