@@ -6,6 +6,7 @@
 mod ansi;
 mod block;
 pub mod export;
+pub mod guard;
 mod markdown;
 pub mod model;
 mod opened;
