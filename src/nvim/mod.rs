@@ -121,7 +121,9 @@ fn send(lua: &Lua, action: &LuaTable) -> Answer {
             Action::Wish(Wish::Open { session, .. }) => session.0.into_lua(lua)?,
             _ => LuaValue::Boolean(true),
         };
-        if let Action::Hide(surface) | Action::Show(_, surface) = &action {
+        if let Action::Hide(surface) | Action::Show(_, surface) | Action::Detail(surface, _) =
+            &action
+        {
             main.painted.remove(surface);
         }
         match handle.send(action) {

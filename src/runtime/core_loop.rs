@@ -19,7 +19,7 @@ use super::disk::Disk;
 use super::input::Input;
 use super::outbox::Outbox;
 use super::published::Published;
-use super::surfaces::Surfaces;
+use super::surfaces::{DetailWish, Surfaces};
 use super::terminal::Running;
 use crate::protocol::peer::Peer;
 use crate::session::event::{Event, Happened, Wish};
@@ -59,6 +59,8 @@ pub enum Action {
         /// Whether it shall be open.
         open: Option<bool>,
     },
+    /// A tool call is to be shown, from the beginning.
+    Detail(SurfaceId, DetailWish),
     /// Neovim is going; answer when everything is said.
     Shutdown(std::sync::mpsc::Sender<()>),
 }
@@ -160,6 +162,9 @@ impl Core {
                 }
             }
             Action::Hide(surface) => self.surfaces.hide(surface),
+            Action::Detail(surface, wish) => {
+                self.surfaces.detail(surface, wish, &self.state, &self.outbox);
+            }
             Action::Look(look) => self.surfaces.set_look(look, &self.state, &self.outbox),
             Action::Toggle { surface, entry, open } => {
                 self.surfaces.toggle(surface, (entry, open), &self.state, &self.outbox);

@@ -19,7 +19,7 @@ pub mod log;
 pub mod outbox;
 mod perform;
 pub mod published;
-mod surfaces;
+pub mod surfaces;
 mod system_error;
 pub mod terminal;
 mod timer;

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use super::bell::Bell;
 use super::published::Summary;
 use crate::session::effect::Tell;
+use crate::view::detail::Header;
 use crate::view::model::{Patch, SurfaceId};
 use crate::view::patch::PIECE;
 
@@ -16,6 +17,8 @@ use crate::view::patch::PIECE;
 pub enum Item {
     /// A change to what a surface shows.
     Patch(SurfaceId, Patch),
+    /// What is said beside a tool call on a surface has changed.
+    Detail(SurfaceId, Header),
     /// A session's summary has changed.
     Session(Summary),
     /// Something happened.

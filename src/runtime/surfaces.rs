@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::outbox::{Item, Outbox};
 use crate::session::ids::SessionId;
 use crate::session::state::{Session, State};
+use crate::view::detail::{Detail, Tab, Target};
 use crate::view::model::{Look, Patch, SurfaceId};
 use crate::view::screen::Screen;
 
@@ -12,7 +13,29 @@ use crate::view::screen::Screen;
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     transcripts: BTreeMap<SurfaceId, (SessionId, Screen)>,
+    details: BTreeMap<SurfaceId, Shown>,
     look: Look,
+}
+
+/// A tool call that is shown on a surface, or on two.
+#[derive(Debug)]
+struct Shown {
+    session: SessionId,
+    right: Option<SurfaceId>,
+    detail: Detail,
+}
+
+/// What of a session is to be shown, and how.
+#[derive(Debug)]
+pub struct DetailWish {
+    /// Of which session.
+    pub session: SessionId,
+    /// What.
+    pub target: Target,
+    /// Which side of it.
+    pub tab: Option<Tab>,
+    /// For the new text, where changes are to be shown side by side.
+    pub right: Option<SurfaceId>,
 }
 
 impl Surfaces {
@@ -26,11 +49,13 @@ impl Surfaces {
     /// The surface is gone.
     pub(super) fn hide(&mut self, surface: SurfaceId) {
         self.transcripts.remove(&surface);
+        self.details.remove(&surface);
     }
 
     /// The session is gone; what is on its surfaces stays as it is.
     pub(super) fn close(&mut self, session: SessionId) {
         self.transcripts.retain(|_, (id, _)| *id != session);
+        self.details.retain(|_, shown| shown.session != session);
     }
 
     /// Renders everything another way.
@@ -42,6 +67,12 @@ impl Surfaces {
         for (surface, (id, screen)) in &mut self.transcripts {
             if let Some(session) = state.session(*id) {
                 send(*surface, outbox, |patches| screen.set_look(look, session, patches));
+            }
+        }
+        for (surface, shown) in &mut self.details {
+            if let Some(session) = state.session(shown.session) {
+                shown.detail.set_look(look);
+                shown.update(*surface, session, outbox);
             }
         }
     }
@@ -64,6 +95,13 @@ impl Surfaces {
 
     /// Brings what shows these entries up to date.
     pub(super) fn update(&mut self, session: &Session, entries: &BTreeSet<usize>, outbox: &Outbox) {
+        for (surface, shown) in &mut self.details {
+            if shown.session == session.id
+                && shown.detail.entry(session).is_none_or(|it| entries.contains(&it))
+            {
+                shown.update(*surface, session, outbox);
+            }
+        }
         for (surface, (id, screen)) in &mut self.transcripts {
             if *id == session.id {
                 send(*surface, outbox, |patches| {
@@ -75,9 +113,39 @@ impl Surfaces {
         }
     }
 
+    /// Shows a tool call on a surface, from the beginning.
+    pub(super) fn detail(
+        &mut self,
+        surface: SurfaceId,
+        wish: DetailWish,
+        state: &State,
+        outbox: &Outbox,
+    ) {
+        let Some(session) = state.session(wish.session) else { return };
+        let DetailWish { target, tab, right, .. } = wish;
+        let detail = Detail::new(target, tab, right.is_some(), self.look);
+        let mut shown = Shown { session: session.id, right, detail };
+        shown.update(surface, session, outbox);
+        self.details.insert(surface, shown);
+    }
+
     /// The sessions something of which is shown.
     pub(super) fn sessions(&self) -> impl Iterator<Item = SessionId> {
-        self.transcripts.values().map(|(id, _)| *id)
+        let details = self.details.values().map(|it| it.session);
+        self.transcripts.values().map(|(id, _)| *id).chain(details)
+    }
+}
+
+impl Shown {
+    fn update(&mut self, surface: SurfaceId, session: &Session, outbox: &Outbox) {
+        let update = self.detail.update(session);
+        send(surface, outbox, |patches| patches.extend(update.left));
+        if let Some(right) = self.right {
+            send(right, outbox, |patches| patches.extend(update.right));
+        }
+        if let Some(header) = update.header {
+            outbox.push([Item::Detail(surface, header)]);
+        }
     }
 }
 

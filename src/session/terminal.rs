@@ -19,6 +19,8 @@ pub struct Terminal {
     pub limit: usize,
     /// Whether something has been cut away.
     pub truncated: bool,
+    /// How many bytes that is.
+    pub dropped: usize,
     /// How it ended.
     pub exit: Option<TerminalExit>,
     /// Who waits for its end.
@@ -46,6 +48,7 @@ impl Terminal {
             output: String::new(),
             limit,
             truncated: false,
+            dropped: 0,
             exit: None,
             waiters: Vec::new(),
             released: false,
@@ -60,6 +63,7 @@ impl Terminal {
             let start = self.start();
             self.output.drain(..start);
             self.truncated = true;
+            self.dropped += start;
         }
     }
 

@@ -42,7 +42,9 @@ pub(super) struct Ansi {
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let mut ansi = Ansi::default();
     ansi.write(text);
-    ansi.finish()
+    let mut lines = ansi.take_lines();
+    lines.extend(ansi.last_line());
+    lines
 }
 
 impl Ansi {
@@ -58,12 +60,14 @@ impl Ansi {
         }
     }
 
-    /// The rows.
-    pub(super) fn finish(mut self) -> Vec<Line> {
-        if !self.cells.is_empty() {
-            self.end_line();
-        }
-        self.lines
+    /// The rows that have been finished since the last time.
+    pub(super) fn take_lines(&mut self) -> Vec<Line> {
+        mem::take(&mut self.lines)
+    }
+
+    /// The row that is being written, if there is something in it.
+    pub(super) fn last_line(&self) -> Option<Line> {
+        (!self.cells.is_empty()).then(|| line(&self.cells))
     }
 
     fn put(&mut self, it: char) {
@@ -120,19 +124,24 @@ impl Ansi {
     }
 
     fn end_line(&mut self) {
-        let mut line = Line::default();
-        let mut since = (0, Pen::default());
-        for (it, pen) in self.cells.drain(..) {
-            if pen != since.1 {
-                line.mark(since);
-                since = (line.text.len(), pen);
-            }
-            line.text.push(it);
-        }
-        line.mark(since);
+        self.lines.push(line(&self.cells));
+        self.cells.clear();
         self.at = 0;
-        self.lines.push(mem::take(&mut line));
     }
+}
+
+fn line(cells: &[(char, Pen)]) -> Line {
+    let mut line = Line::default();
+    let mut since = (0, Pen::default());
+    for (it, pen) in cells {
+        if *pen != since.1 {
+            line.mark(since);
+            since = (line.text.len(), *pen);
+        }
+        line.text.push(*it);
+    }
+    line.mark(since);
+    line
 }
 
 impl Line {
@@ -274,8 +283,13 @@ mod tests {
         #[test]
         fn it_may_come_in_pieces(pieces in pieces()) {
             let mut ansi = Ansi::default();
-            pieces.iter().for_each(|piece| ansi.write(piece));
-            prop_assert_eq!(ansi.finish(), lines(&pieces.concat()));
+            let mut found = Vec::new();
+            for piece in &pieces {
+                ansi.write(piece);
+                found.extend(ansi.take_lines());
+            }
+            found.extend(ansi.last_line());
+            prop_assert_eq!(found, lines(&pieces.concat()));
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod ansi;
 mod block;
+pub mod detail;
 pub mod export;
 pub mod guard;
 mod markdown;

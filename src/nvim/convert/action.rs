@@ -6,11 +6,13 @@ use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
 use super::{optional_text, pairs, question, rule, text, texts};
 use crate::runtime::handle::Action;
+use crate::runtime::surfaces::DetailWish;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
 use crate::session::audit::By;
 use crate::session::content::Content;
 use crate::session::event::{Ask, Origin, QueueChange, Wish};
 use crate::session::ids::{AskId, SessionId};
+use crate::view::detail::{Tab, Target};
 use crate::view::model::{Look, SurfaceId};
 
 /// An action from its table.
@@ -34,7 +36,9 @@ pub(in crate::nvim) fn action(
             Wish::Answer { ask, reaction, by }
         }
         "rules" => Wish::SetRules(rule::rules(table)?),
-        "show" | "hide" | "look" | "toggle" | "toggle_all" => return rendering(kind, table),
+        "show" | "hide" | "look" | "toggle" | "toggle_all" | "detail" => {
+            return rendering(kind, table);
+        }
         _ => for_session(kind, SessionId(table.get("session")?), table)?,
     }))
 }
@@ -45,6 +49,7 @@ fn rendering(kind: &str, table: &LuaTable) -> LuaResult<Action> {
     Ok(match kind {
         "show" => Action::Show(SessionId(table.get("session")?), surface()?),
         "hide" => Action::Hide(surface()?),
+        "detail" => Action::Detail(surface()?, detail(table)?),
         "look" => Action::Look(Look { ascii: table.get("ascii")?, conceal: table.get("conceal")? }),
         "toggle" => {
             let entry = from_one(table, "entry")?;
@@ -58,6 +63,19 @@ fn rendering(kind: &str, table: &LuaTable) -> LuaResult<Action> {
 fn from_one(table: &LuaTable, field: &str) -> LuaResult<usize> {
     let place = table.get::<usize>(field)?.checked_sub(1);
     place.ok_or_else(|| LuaError::runtime(format!("`{field}` counts from 1")))
+}
+
+fn detail(table: &LuaTable) -> LuaResult<DetailWish> {
+    let target = match optional_text(table, "tool_call")? {
+        Some(id) => Target::ToolCall(id.into()),
+        None => Target::Entry(from_one(table, "entry")?),
+    };
+    Ok(DetailWish {
+        session: SessionId(table.get("session")?),
+        target,
+        tab: optional_text(table, "tab")?.and_then(|word| Tab::named(&word)),
+        right: table.get::<Option<u64>>("right")?.map(SurfaceId),
+    })
 }
 
 fn for_session(kind: &str, session: SessionId, table: &LuaTable) -> LuaResult<Wish> {

@@ -10,6 +10,9 @@ use crate::session::event::Kept;
 use crate::session::failure::{Exit, Failure};
 use crate::session::ids::SessionId;
 use crate::session::settings::Usage;
+use crate::session::tool_call::Location;
+use crate::view::detail::{Attached, File, Header, Tab};
+use crate::view::guard::harmless;
 use crate::view::model::{Code, Patch, Place, SurfaceId};
 
 /// What Lua fetches at once: changes to transcripts, then what happened.
@@ -19,6 +22,7 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
         match item {
             Item::Patch(surface, patch) => patches.raw_push(self::patch(lua, surface, patch)?)?,
             Item::Tell(tell) => effects.raw_push(self::tell(lua, tell)?)?,
+            Item::Detail(surface, header) => effects.raw_push(detail(lua, surface, header)?)?,
             Item::Session(summary) => {
                 let info = self::summary(lua, &summary)?;
                 effects.raw_push(table!(lua, type: "session", info: info))?;
@@ -34,7 +38,7 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
 fn patch(lua: &Lua, surface: SurfaceId, patch: Patch) -> LuaResult<LuaTable> {
     let lines = lua.create_table_with_capacity(patch.lines.len(), 0)?;
     for line in patch.lines {
-        lines.raw_push(lua.create_string(line)?)?;
+        lines.raw_push(lua.create_string(&*harmless(&line))?)?;
     }
     let table = lua.create_table_with_capacity(0, 5)?;
     let repaint = patch.repaint.map(|it| it.first);
@@ -56,6 +60,24 @@ pub(in crate::nvim) fn code(lua: &Lua, code: Vec<(&Code, Vec<usize>)>) -> LuaRes
     list(lua, code, |lua, (code, rows)| {
         Ok(table!(lua, id: code.id, lang: &*code.lang, col: code.col, rows: rows))
     })
+}
+
+fn detail(lua: &Lua, surface: SurfaceId, it: Header) -> LuaResult<LuaTable> {
+    let tab = |lua: &Lua, it: Tab| Ok(table!(lua, id: it.word(), label: it.label()));
+    let file = |lua: &Lua, it: File| {
+        Ok(table!(lua, path: it.path, added: it.added, removed: it.removed))
+    };
+    let location = |lua: &Lua, it: Location| Ok(table!(lua, path: it.path, line: it.line));
+    let attached = |lua: &Lua, it: Attached| {
+        Ok(table!(lua, label: it.label, mime: it.mime, size: it.size))
+    };
+    Ok(table!(lua,
+        type: "detail", surface: surface.0, title: it.title, kind: it.kind, status: it.status,
+        elapsed: it.elapsed.map(|it| it.as_secs_f64()), tabs: list(lua, it.tabs, tab)?,
+        tab: it.tab.word(), files: list(lua, it.files, file)?,
+        locations: list(lua, it.locations, location)?,
+        attachments: list(lua, it.attachments, attached)?, live: it.live, gone: it.gone,
+    ))
 }
 
 /// A session in a few words.
