@@ -2,6 +2,9 @@
 
 #![expect(clippy::indexing_slicing, reason = "a test stops at the first surprise")]
 
+#[path = "view/buffer.rs"]
+mod buffer;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +19,9 @@ use acp_nvim::session::ids::{SessionId, TurnId};
 use acp_nvim::session::message::Message;
 use acp_nvim::session::state::{Running, Session, Turn};
 use acp_nvim::session::tool_call::{Subagent, ToolCall, ToolContent, ToolStatus};
-use acp_nvim::view::model::{Code, Group, Look, Patch, Place, Row, Span};
-use acp_nvim::view::painted::Painted;
+use acp_nvim::view::model::{Look, Patch, Place, Row};
 use acp_nvim::view::screen::Screen;
+use buffer::Buffer;
 use proptest::prelude::*;
 
 /// What happens to a chat.
@@ -255,53 +258,6 @@ fn change(session: &mut Session, step: &Step) -> Option<usize> {
         }
     }
     session.entries.len().checked_sub(1)
-}
-
-/// A buffer that takes patches the way Neovim does.
-#[derive(Debug, Default)]
-struct Buffer {
-    lines: Vec<String>,
-    painted: Painted,
-}
-
-/// All there is to know about what a buffer shows.
-type Seen<'a> = (&'a [String], Vec<Row>, Vec<Span>, Vec<(&'a Code, Vec<usize>)>);
-
-impl Buffer {
-    fn take(&mut self, patches: &[Patch]) {
-        for patch in patches {
-            assert_eq!(patch.lines.len(), patch.rows.len(), "each row is told of");
-            self.painted.apply(patch);
-            let mut lines = patch.lines.clone();
-            let rows = match patch.place {
-                Place::All => 0..self.lines.len(),
-                Place::Rows { first, last } => first..last,
-                Place::Append { row, col } => {
-                    assert_eq!(self.lines[row].len(), col, "text goes to the end of the row");
-                    lines[0].insert_str(0, &self.lines[row]);
-                    row..row + 1
-                }
-            };
-            if let Some(repaint) = &patch.repaint {
-                assert_eq!(repaint.first + repaint.rows.len(), rows.start, "up to the patch");
-            }
-            self.lines.splice(rows, lines);
-        }
-        for span in self.painted.spans(0, usize::MAX) {
-            let Span { row, start, end, group } = span;
-            let fits = start < end || (end == 0 && group == Group::UserText);
-            let line = &self.lines[row];
-            assert!(fits && end <= line.len(), "{span:?} lies in its row");
-            assert!(line.is_char_boundary(start) && line.is_char_boundary(end), "{span:?}");
-        }
-        assert!(self.lines.iter().all(|it| !it.contains('\n')), "rows are rows");
-    }
-
-    fn seen(&self) -> Seen<'_> {
-        let rows = (0..self.lines.len()).map(|row| self.painted.row(row)).collect();
-        let spans = self.painted.spans(0, usize::MAX).collect();
-        (&self.lines, rows, spans, self.painted.code(0, self.lines.len()))
-    }
 }
 
 /// What a screen would show that opened the same, from the beginning.

@@ -71,13 +71,18 @@ pub fn plain_text(content: &[Content]) -> String {
 pub fn append_plain(text: &mut String, content: &Content) {
     match content {
         Content::Text(more) => text.push_str(more),
-        Content::Image { mime, data } => text.push_str(&format!("[image: {mime}, {}]", size(data))),
-        Content::Audio { mime, data } => text.push_str(&format!("[audio: {mime}, {}]", size(data))),
-        Content::Link { uri, name } => text.push_str(&format!("[{name}]({uri})")),
-        Content::Resource { uri, .. } => text.push_str(&format!("[{uri}]")),
-        Content::Blob { uri, data, .. } => text.push_str(&format!("[{uri}, {}]", size(data))),
-        Content::Unknown(kind) => text.push_str(&format!("[{kind}]")),
+        Content::Image { mime, data } => line(text, &format!("[image: {mime}, {}]", size(data))),
+        Content::Audio { mime, data } => line(text, &format!("[audio: {mime}, {}]", size(data))),
+        Content::Link { uri, name } => line(text, &format!("[{name}]({uri})")),
+        Content::Resource { uri, .. } => line(text, &format!("[{uri}]")),
+        Content::Blob { uri, data, .. } => line(text, &format!("[{uri}, {}]", size(data))),
+        Content::Unknown(kind) => line(text, &format!("[{kind}]")),
     }
+}
+
+/// Adds words that are one line, whatever they are made of.
+fn line(text: &mut String, words: &str) {
+    text.extend(words.chars().map(|it| if it.is_control() { ' ' } else { it }));
 }
 
 /// The size of base64 data, for people.

@@ -127,7 +127,7 @@ impl Screen {
                 (row, grown, Growth::Thought(thought))
             }
             Some(Entry::Message(message)) => {
-                let mut body = Box::new(Body::new(self.look, ""));
+                let mut body = Box::new(Body::new(&scene, ""));
                 let grown = body.grow(&scene, (index, message));
                 (Block::default(), grown, Growth::Message(body))
             }

@@ -1,6 +1,6 @@
 //! Our client without processes or Neovim: the pure layers, driven by a recording.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use acp_nvim::protocol::peer::Peer;
@@ -14,7 +14,10 @@ use acp_nvim::session::outcome::Outcome;
 use acp_nvim::session::question::{Body, FieldValue, Permission, Question, Reaction};
 use acp_nvim::session::state::State;
 use acp_nvim::view::export;
+use acp_nvim::view::screen::Screen;
 use serde_json::Value;
+
+use crate::buffer::Buffer;
 
 const CONNECTION: ConnectionId = ConnectionId(1);
 
@@ -36,6 +39,8 @@ pub(crate) struct Client {
     asked: HashMap<String, usize>,
     /// Answers to requests that we have yet to send: a prompt can wait in our queue.
     early: Vec<Value>,
+    /// What is shown of each session, brought up to date with every event.
+    shown: HashMap<SessionId, (Screen, Buffer)>,
     /// The permissions that the user was asked for.
     pub(crate) permissions: Vec<Permission>,
 }
@@ -53,6 +58,7 @@ impl Client {
             skipped: HashSet::new(),
             asked: HashMap::new(),
             early: Vec::new(),
+            shown: HashMap::new(),
             permissions: Vec::new(),
         }
     }
@@ -236,6 +242,7 @@ impl Client {
     }
 
     fn follow(&mut self, out: Outcome) {
+        self.show(&out);
         for effect in out.effects {
             let line = match effect {
                 Effect::Call { call, .. } => self.peer.call(call),
@@ -257,6 +264,31 @@ impl Client {
             if let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) {
                 self.sent.push((method.to_owned(), id.clone()));
             }
+        }
+    }
+
+    /// Shows what has changed; every other chat with everything open.
+    fn show(&mut self, out: &Outcome) {
+        for (id, entry) in out.dirty.iter().copied().collect::<BTreeSet<_>>() {
+            let Some(session) = self.state.session(id) else { continue };
+            let (screen, buffer) = self.shown.entry(id).or_default();
+            let mut patches = Vec::new();
+            if buffer.lines.is_empty() {
+                screen.toggle_all(session, id.0.is_multiple_of(2), &mut patches);
+            }
+            screen.update(session, entry, &mut patches);
+            buffer.take(&patches);
+        }
+    }
+
+    /// What is shown must be what would be shown anew.
+    pub(crate) fn check_rows(&mut self) {
+        for (id, (screen, buffer)) in &mut self.shown {
+            let Some(session) = self.state.session(*id) else { continue };
+            let (mut patches, mut anew) = (Vec::new(), Buffer::default());
+            screen.render_all(session, &mut patches);
+            anew.take(&patches);
+            assert_eq!(buffer.seen(), anew.seen());
         }
     }
 

@@ -12,6 +12,8 @@
     reason = "a test stops at the first surprise"
 )]
 
+#[path = "../view/buffer.rs"]
+mod buffer;
 mod client;
 mod warnings;
 
@@ -80,6 +82,13 @@ fn transcripts_are_as_reviewed() {
         }
         let reviewed = fs::read_to_string(&expected).unwrap_or_default();
         assert_eq!(transcript, reviewed, "{}", expected.display());
+    }
+}
+
+#[test]
+fn what_is_shown_is_what_would_be_shown_anew() {
+    for path in fixtures() {
+        replay(&path, usize::MAX).check_rows();
     }
 }
 

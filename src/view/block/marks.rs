@@ -44,7 +44,8 @@ const UNICODE: Marks = Marks {
     ours: &['▌', '▸', '▾', '─', '✗', '▣', '┆', '…', '○', '◐', '●', '⊘'],
 };
 
-/// Here every mark is a word in brackets, but for headings.
+/// Here every mark is a word in brackets, but for headings. What stands behind a bar is not our
+/// word anyway.
 const ASCII: Marks = Marks {
     heading: "== ",
     closed: "[+] ",
@@ -52,7 +53,7 @@ const ASCII: Marks = Marks {
     note: "[note] ",
     failure: "[error] ",
     attachment: "[attached] ",
-    bar: "[:] ",
+    bar: "| ",
     dot: ", ",
     dots: "...",
     minus: "-",

@@ -4,7 +4,7 @@ use super::marks::Marks;
 use super::{Block, Scene, owner, words};
 use crate::session::content::Content;
 use crate::session::entry::Role;
-use crate::session::message::{Attachment, Message};
+use crate::session::message::Message;
 use crate::view::markdown::{Markdown, Painting};
 use crate::view::model::{Code, Group, Look, Row, Span};
 
@@ -17,6 +17,8 @@ const LONGEST_CODE: usize = 10_000;
 #[derive(Debug)]
 pub(in crate::view) struct Body {
     look: Look,
+    /// The project.
+    cwd: Box<str>,
     /// What stands before each row.
     indent: &'static str,
     markdown: Markdown,
@@ -44,7 +46,8 @@ pub(in crate::view) struct Grown {
 /// A line of the text, and how it is shown.
 struct Line<'a> {
     text: &'a str,
-    attachment: Option<(usize, &'a Attachment)>,
+    /// Which attachment it stands for, and in which words.
+    attachment: Option<(usize, String)>,
     /// What stands before it.
     indent: &'static str,
     /// Where a blank is put in.
@@ -53,9 +56,11 @@ struct Line<'a> {
 
 impl Body {
     /// Nothing yet.
-    pub(in crate::view) fn new(look: Look, indent: &'static str) -> Body {
+    pub(in crate::view) fn new(scene: &Scene, indent: &'static str) -> Body {
+        let look = scene.look;
         let markdown = Markdown::new(look.conceal);
-        Body { look, indent, markdown, shown: 0, start: 0, row: 0, col: 0, begun: false }
+        let cwd = scene.session.launch.cwd.as_str().into();
+        Body { look, cwd, indent, markdown, shown: 0, start: 0, row: 0, col: 0, begun: false }
     }
 
     /// Takes in what is new; nothing if that changes nothing.
@@ -81,7 +86,7 @@ impl Body {
             offset += line.len() + 1;
             shown
         });
-        let rows = Rows { index, role: message.role, first, look: self.look };
+        let rows = Rows { index, role: message.role, first };
         let mut above = rows.paint(all, &change.painting);
         rows.name_code(&mut above, &change.painting, self.indent.len());
         let mut block = above.split_off(at.0 - first);
@@ -106,7 +111,7 @@ impl Body {
             } else {
                 let line = text.get(self.start..self.shown).unwrap_or_default();
                 self.begun = !line.trim().is_empty();
-                let line = self.line(message, line, self.start).text(self.look);
+                let line = self.line(message, line, self.start).text();
                 line.get(self.col..).unwrap_or_default().to_owned()
             };
             self.col += more.len();
@@ -119,7 +124,10 @@ impl Body {
     fn line<'a>(&self, message: &'a Message, line: &'a str, offset: usize) -> Line<'a> {
         let text = line.strip_suffix('\r').unwrap_or(line);
         let found = message.attachments.binary_search_by_key(&offset, |it| it.at);
-        let attachment = found.ok().and_then(|at| Some((at + 1, message.attachments.get(at)?)));
+        let attachment = found.ok().and_then(|at| {
+            let content = &message.attachments.get(at)?.content;
+            Some((at + 1, placeholder(self.look, &self.cwd, content)))
+        });
         let indent = if text.is_empty() { "" } else { self.indent };
         let guard = Marks::of(self.look).guard(text);
         Line { text, attachment, indent, guard }
@@ -127,9 +135,9 @@ impl Body {
 }
 
 impl Line<'_> {
-    fn text(&self, look: Look) -> String {
-        if let Some((_, attachment)) = self.attachment {
-            return self.indent.to_owned() + &placeholder(look, &attachment.content) + OPENS;
+    fn text(&self) -> String {
+        if let Some((_, words)) = &self.attachment {
+            return [self.indent, words, OPENS].concat();
         }
         let (blanks, words) = self.text.split_at(self.guard.unwrap_or_default());
         let guard = if self.guard.is_some() { " " } else { "" };
@@ -137,11 +145,12 @@ impl Line<'_> {
     }
 
     /// How long the row is.
-    fn length(&self, look: Look) -> usize {
-        match self.attachment {
-            Some(_) => self.text(look).len(),
-            None => self.indent.len() + self.text.len() + usize::from(self.guard.is_some()),
-        }
+    fn length(&self) -> usize {
+        let words = match &self.attachment {
+            Some((_, words)) => words.len() + OPENS.len(),
+            None => self.text.len() + usize::from(self.guard.is_some()),
+        };
+        self.indent.len() + words
     }
 
     /// Where something stands in the row that stands there in the text.
@@ -155,7 +164,6 @@ struct Rows {
     index: usize,
     role: Role,
     first: usize,
-    look: Look,
 }
 
 impl Rows {
@@ -164,7 +172,7 @@ impl Rows {
         let mut spans = painting.spans.iter().peekable();
         for (row, line) in lines.enumerate() {
             let mut add = |start, end, group| block.spans.push(Span { row, start, end, group });
-            let length = line.length(self.look);
+            let length = line.length();
             match self.role {
                 Role::User => add(0, length, Group::UserText),
                 Role::Thought if length > 0 => add(0, length, Group::Thought),
@@ -176,10 +184,10 @@ impl Rows {
                 }
             }
             let mut part = 0;
-            if let Some((number, _)) = line.attachment {
+            if let Some((number, _)) = &line.attachment {
                 add(line.indent.len(), length - OPENS.len(), Group::Attachment);
                 add(length - OPENS.len(), length, Group::Hint);
-                part = u32::try_from(number).unwrap_or_default();
+                part = u32::try_from(*number).unwrap_or_default();
             }
             block.rows.push(Row { owner: owner(self.index), part, ..Row::default() });
         }
@@ -209,16 +217,23 @@ impl Rows {
 const OPENS: &str = "  <CR> opens";
 
 /// What stands for something that is not text.
-fn placeholder(look: Look, content: &Content) -> String {
+fn placeholder(look: Look, cwd: &str, content: &Content) -> String {
     let marks = Marks::of(look);
     let (what, bytes) = match content {
         Content::Image { mime, data } => (format!("image {mime}"), decoded(data)),
         Content::Audio { mime, data } => (format!("audio {mime}"), decoded(data)),
-        Content::Blob { uri, data, .. } => (uri.clone(), decoded(data)),
-        Content::Resource { uri, text, .. } => (uri.clone(), text.len()),
+        Content::Blob { uri, data, .. } => (place(uri, cwd).to_owned(), decoded(data)),
+        Content::Resource { uri, text, .. } => (place(uri, cwd).to_owned(), text.len()),
         Content::Link { uri, .. } | Content::Text(uri) | Content::Unknown(uri) => (uri.clone(), 0),
     };
     format!("{}{} {}", marks.attachment, words::one_line(&what, marks), words::size(bytes))
+}
+
+/// A file as people name it: by its path, and in the project by the path from there.
+fn place<'a>(uri: &'a str, cwd: &str) -> &'a str {
+    let path = uri.strip_prefix("file://").unwrap_or(uri);
+    let inner = path.strip_prefix(cwd).and_then(|it| it.strip_prefix('/'));
+    inner.filter(|it| !it.is_empty()).unwrap_or(path)
 }
 
 /// How many bytes base64 stands for.

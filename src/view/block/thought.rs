@@ -26,7 +26,7 @@ struct Count {
 impl Thought {
     /// A thought of which nothing is shown yet.
     pub(in crate::view) fn new(scene: &Scene, index: usize) -> Thought {
-        let body = scene.opened.is_open(index).then(|| Box::new(Body::new(scene.look, INDENT)));
+        let body = scene.opened.is_open(index).then(|| Box::new(Body::new(scene, INDENT)));
         Thought { count: Count::default(), body }
     }
 

@@ -117,8 +117,7 @@ fn row(scene: &Scene, (index, tool_call): (usize, &ToolCall), indent: &str, part
         line.add(&format!("{}{removed}", marks.minus), Group::Minus);
     }
     for fact in facts(scene, (index, tool_call), parts) {
-        line.add(marks.dot, Group::Muted);
-        line.add(&fact, Group::Muted);
+        line.add(&format!("{}{fact}", marks.dot), Group::Muted);
     }
     line
 }
