@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::iter;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff};
-
 use super::lines::{Both, Lines, both};
 use super::pairs::{Budget, Words, words};
+use super::script::{self, Stretch};
 use super::slide::settle;
-use super::walk::pieces;
 use crate::session::diff::{Change, DiffLine, FileDiff, Hunk};
 use crate::session::effect::Texts;
 
@@ -56,50 +54,18 @@ pub fn file_diff(path: &str, old: Option<&str>, new: &str, first: (usize, usize)
     diff
 }
 
-/// Lines of the old text that make place for lines of the new one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stretch {
-    pub(super) old: Range<usize>,
-    pub(super) new: Range<usize>,
-}
-
 /// The stretches that differ, in order, with at least one line between them.
 fn stretches<'a>(both: &Both<'a>) -> Vec<Stretch> {
     let (old, new) = (&both.old, &both.new);
-    let after = match old.ended == new.ended {
-        true => old.lines.iter().rev().zip(new.lines.iter().rev()).take_while(same).count(),
-        // With the ending of one text's last line missing, that line equals none.
-        false => 0,
-    };
+    // With the ending of one text's last line missing, that line equals none.
     let keys = |lines: &Lines<'a>| -> Vec<(&'a str, bool)> {
         let unended = (!lines.ended && old.ended != new.ended).then(|| lines.lines.len() - 1);
-        let lines = lines.lines.iter().enumerate().take(lines.lines.len() - after);
+        let lines = lines.lines.iter().enumerate();
         lines.map(|(index, line)| (*line, Some(index) == unended)).collect()
     };
-    let (old, new) = (keys(old), keys(new));
-    let mut found = Vec::new();
-    for (old_piece, new_piece) in pieces(&old, &new) {
-        // Not Histogram, which reads better now and then and takes minutes on some large files.
-        let ops = capture_diff(Algorithm::Myers, &*old, old_piece, &*new, new_piece);
-        ops.iter().for_each(|op| add(op, &mut found));
-    }
+    let mut found = script::stretches(&keys(old), &keys(new));
     settle(&mut found, both);
     found
-}
-
-fn same((one, other): &(&&str, &&str)) -> bool {
-    one == other
-}
-
-fn add(op: &DiffOp, found: &mut Vec<Stretch>) {
-    let (tag, old, new) = op.as_tag_tuple();
-    match found.last_mut() {
-        _ if tag == DiffTag::Equal => {}
-        Some(it) if it.old.end == old.start && it.new.end == new.start => {
-            (it.old.end, it.new.end) = (old.end, new.end);
-        }
-        _ => found.push(Stretch { old, new }),
-    }
 }
 
 /// Stretches that are so close that the lines around them would meet.

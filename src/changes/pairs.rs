@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
+use super::alike::{LONG, best_pairs};
 use super::words::{Tokens, changed};
 
-/// Lines longer than this are looked at as a whole.
-const LONG: usize = 2000;
 /// How many pairs of lines are weighed against each other; in a larger stretch each line is taken
 /// for the one in the same place.
 const WEIGHED: usize = 2500;
@@ -73,51 +72,7 @@ fn pairs(old: &[Tokens<'_>], new: &[Tokens<'_>]) -> Vec<(usize, usize)> {
         };
         return old.iter().zip(new).enumerate().filter_map(alike).collect();
     }
-    let table = Table::of(old, new);
-    let (mut row, mut column) = (0, 0);
-    let mut pairs = Vec::new();
-    while row < old.len() && column < new.len() {
-        let here = table.best(row, column);
-        if here == table.best(row + 1, column) {
-            row += 1;
-        } else if here == table.best(row, column + 1) {
-            column += 1;
-        } else {
-            pairs.push((row, column));
-            (row, column) = (row + 1, column + 1);
-        }
-    }
-    pairs
-}
-
-/// How much the best pairs of the lines from one on have in common, for each pair of lines.
-struct Table {
-    columns: usize,
-    cells: Vec<usize>,
-}
-
-impl Table {
-    fn of(old: &[Tokens<'_>], new: &[Tokens<'_>]) -> Table {
-        let columns = new.len() + 1;
-        let mut table = Table { columns, cells: vec![0; (old.len() + 1) * columns] };
-        for (row, one) in old.iter().enumerate().rev() {
-            for (column, other) in new.iter().enumerate().rev() {
-                let paired = match likeness(one, other) {
-                    0 => 0,
-                    likeness => likeness + table.best(row + 1, column + 1),
-                };
-                let best = paired.max(table.best(row + 1, column)).max(table.best(row, column + 1));
-                if let Some(cell) = table.cells.get_mut(row * columns + column) {
-                    *cell = best;
-                }
-            }
-        }
-        table
-    }
-
-    fn best(&self, row: usize, column: usize) -> usize {
-        self.cells.get(row * self.columns + column).copied().unwrap_or(0)
-    }
+    best_pairs(old, new, likeness)
 }
 
 /// How much two lines have in common, of a hundred; 0 if it is too little to matter.

@@ -4,8 +4,8 @@
 //! a blank line, or before them. One of them reads as a function that was added, the others as
 //! parts of two.
 
-use super::diff::Stretch;
 use super::lines::Both;
+use super::script::Stretch;
 
 /// How far a change is moved.
 const REACH: usize = 100;

@@ -33,12 +33,13 @@ pub(super) fn pieces<T: PartialEq>(old: &[T], new: &[T]) -> Vec<(Range<usize>, R
 
 /// How many lines of each list lie before the nearest place where they meet again.
 fn meeting<T: PartialEq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
-    (1..=WINDOW).find_map(|both| {
+    let most = (old.len().checked_sub(MEETING)?, new.len().checked_sub(MEETING)?);
+    (1..=WINDOW.min(most.0 + most.1)).find_map(|both| {
         let meets = |removed: &usize| {
-            let one = old.get(*removed..*removed + MEETING);
-            one.is_some() && one == new.get(both - *removed..both - *removed + MEETING)
+            let added = both - *removed;
+            old.get(*removed..*removed + MEETING) == new.get(added..added + MEETING)
         };
-        (0..=both).find(meets).map(|removed| (removed, both - removed))
+        (both.saturating_sub(most.1)..=both.min(most.0)).find(meets).map(|it| (it, both - it))
     })
 }
 

@@ -115,7 +115,8 @@ enum Class {
     Mark,
 }
 
-fn split(line: &str) -> Vec<&str> {
+/// The words, signs and runs of blanks of a text; together they are the text.
+pub(super) fn split(line: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut start = 0;
     let mut before = None;
@@ -152,7 +153,8 @@ fn class(it: char) -> Class {
     }
 }
 
-fn is_blank(token: &str) -> bool {
+/// Whether a token is a run of blanks.
+pub(super) fn is_blank(token: &str) -> bool {
     token.chars().next().is_none_or(char::is_whitespace)
 }
 
