@@ -1,6 +1,10 @@
 //! One tool call in a buffer: what patches produce equals a full render, and what there is to see.
 
-#![expect(clippy::indexing_slicing, reason = "a test stops at the first surprise")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -234,7 +234,8 @@ fn change(session: &mut Session, step: &Step) -> Option<usize> {
         }
         Step::Tell(nth, news) => return tell(session, *nth, news),
         Step::Turn(running) => {
-            let turn = Running { turn: TurnId(1), tag: 1, content: vec![], steered: Vec::new() };
+            let turn =
+                Running { turn: TurnId(1), tag: 1, content: vec![], steered: Vec::new(), waits: 0 };
             session.turn = if *running { Turn::Running(turn) } else { Turn::Idle };
         }
         Step::Clock(seconds) => session.now += Duration::from_secs(*seconds),

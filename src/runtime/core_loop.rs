@@ -39,7 +39,6 @@ const LAST_LINES: Duration = Duration::from_millis(60);
 
 /// What comes from Neovim.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "few at a time, moved once")]
 pub enum Action {
     /// The user wants something.
     Wish(Wish),
@@ -99,7 +98,7 @@ impl Core {
             commands: BTreeMap::new(),
             disk: Disk::new(inputs.clone()),
             audit: Audit::default(),
-            surfaces: Surfaces::default(),
+            surfaces: Surfaces::new(outbox.clone()),
             began: Instant::now(),
             dirty: BTreeMap::new(),
             last_frame: Instant::now(),
@@ -158,16 +157,16 @@ impl Core {
             Action::Wish(wish) => self.apply(Event::User(wish)),
             Action::Show(id, surface) => {
                 if let Some(session) = self.state.session(id) {
-                    self.surfaces.show(session, surface, &self.outbox);
+                    self.surfaces.show(session, surface);
                 }
             }
             Action::Hide(surface) => self.surfaces.hide(surface),
             Action::Detail(surface, wish) => {
-                self.surfaces.detail(surface, wish, &self.state, &self.outbox);
+                self.surfaces.detail(surface, wish, &self.state);
             }
-            Action::Look(look) => self.surfaces.set_look(look, &self.state, &self.outbox),
+            Action::Look(look) => self.surfaces.set_look(look, &self.state),
             Action::Toggle { surface, entry, open } => {
-                self.surfaces.toggle(surface, (entry, open), &self.state, &self.outbox);
+                self.surfaces.toggle(surface, (entry, open), &self.state);
             }
             Action::Shutdown(_) => {}
         }
@@ -209,7 +208,7 @@ impl Core {
         self.follow(out);
     }
 
-    fn apply(&mut self, event: Event) {
+    pub(super) fn apply(&mut self, event: Event) {
         let mut out = Outcome::default();
         self.state.apply(Event::Clock(self.began.elapsed()), &mut out);
         self.state.apply(event, &mut out);
@@ -253,7 +252,7 @@ impl Core {
             for index in &entries {
                 self.published.entry(session, *index);
             }
-            self.surfaces.update(session, &entries, &self.outbox);
+            self.surfaces.update(session, &entries);
         }
     }
 

@@ -1,4 +1,5 @@
-//! What agents' changes to files look like, found by threads that may take their time.
+//! What agents' changes to files look like: small ones at once, large ones by threads that may take
+//! their time.
 
 use std::sync::Arc;
 
@@ -11,14 +12,22 @@ use crate::session::event::Event;
 use crate::session::ids::SessionId;
 use crate::session::tool_call::ToolCallId;
 
-/// Finds the differences; they go to `inputs`.
+/// What is found in less time than a thread needs to begin, in bytes.
+const SMALL: usize = 16 << 10;
+
+/// Finds the differences; they are the answer, or go to `inputs`.
 pub(super) fn find(
     (session, tool_call, revision): (SessionId, ToolCallId, u32),
     texts: Vec<Texts>,
     inputs: Sender<Input>,
-) {
+) -> Option<Event> {
+    let size = |it: &Texts| it.new.len() + it.old.as_ref().map_or(0, |old| old.len());
+    let small = texts.iter().map(size).sum::<usize>() <= SMALL;
+    let find = move || file_diffs(&texts).into_iter().map(Arc::new).collect();
+    if small {
+        return Some(Event::DiffsFound { session, tool_call, revision, diffs: find() });
+    }
     tokio::spawn(async move {
-        let find = move || file_diffs(&texts).into_iter().map(Arc::new).collect();
         let diffs = tokio::task::spawn_blocking(find).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a difference could not be found");
             Vec::new()
@@ -28,4 +37,5 @@ pub(super) fn find(
             tracing::debug!("the core is gone");
         }
     });
+    None
 }

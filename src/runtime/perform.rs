@@ -52,7 +52,10 @@ impl Core {
                 self.commands.remove(&terminal);
             }
             Effect::FindDiffs { session, tool_call, revision, texts } => {
-                diffs::find((session, tool_call, revision), texts, self.inputs.clone());
+                let inputs = self.inputs.clone();
+                if let Some(found) = diffs::find((session, tool_call, revision), texts, inputs) {
+                    self.apply(found);
+                }
             }
             Effect::SetTimer { timer, after } => timer::set(timer, after, self.inputs.clone()),
             Effect::Audit(record) => self.audit.note(&record),

@@ -1,6 +1,7 @@
 //! What is rendered where: the buffers that show something of a session, brought up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::outbox::{Item, Outbox};
 use crate::session::ids::SessionId;
@@ -10,8 +11,9 @@ use crate::view::model::{Look, Patch, SurfaceId};
 use crate::view::screen::Screen;
 
 /// Every surface there is.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Surfaces {
+    outbox: Arc<Outbox>,
     transcripts: BTreeMap<SurfaceId, (SessionId, Screen)>,
     details: BTreeMap<SurfaceId, Shown>,
     look: Look,
@@ -39,10 +41,16 @@ pub struct DetailWish {
 }
 
 impl Surfaces {
+    /// None yet; what they show goes to the outbox.
+    pub(super) fn new(outbox: Arc<Outbox>) -> Surfaces {
+        let (transcripts, details) = (BTreeMap::new(), BTreeMap::new());
+        Surfaces { outbox, transcripts, details, look: Look::default() }
+    }
+
     /// Shows a session's transcript on a surface, from the beginning.
-    pub(super) fn show(&mut self, session: &Session, surface: SurfaceId, outbox: &Outbox) {
+    pub(super) fn show(&mut self, session: &Session, surface: SurfaceId) {
         let mut screen = Screen::new(self.look);
-        send(surface, outbox, |patches| screen.render_all(session, patches));
+        send(surface, &self.outbox, |patches| screen.render_all(session, patches));
         self.transcripts.insert(surface, (session.id, screen));
     }
 
@@ -59,20 +67,20 @@ impl Surfaces {
     }
 
     /// Renders everything another way.
-    pub(super) fn set_look(&mut self, look: Look, state: &State, outbox: &Outbox) {
+    pub(super) fn set_look(&mut self, look: Look, state: &State) {
         if self.look == look {
             return;
         }
         self.look = look;
         for (surface, (id, screen)) in &mut self.transcripts {
             if let Some(session) = state.session(*id) {
-                send(*surface, outbox, |patches| screen.set_look(look, session, patches));
+                send(*surface, &self.outbox, |patches| screen.set_look(look, session, patches));
             }
         }
         for (surface, shown) in &mut self.details {
             if let Some(session) = state.session(shown.session) {
                 shown.detail.set_look(look);
-                shown.update(*surface, session, outbox);
+                shown.update(*surface, session, &self.outbox);
             }
         }
     }
@@ -83,28 +91,27 @@ impl Surfaces {
         surface: SurfaceId,
         (entry, open): (Option<usize>, Option<bool>),
         state: &State,
-        outbox: &Outbox,
     ) {
         let Some((id, screen)) = self.transcripts.get_mut(&surface) else { return };
         let Some(session) = state.session(*id) else { return };
-        send(surface, outbox, |patches| match entry {
+        send(surface, &self.outbox, |patches| match entry {
             Some(entry) => screen.toggle(session, (entry, open), patches),
             None => screen.toggle_all(session, open.unwrap_or(true), patches),
         });
     }
 
     /// Brings what shows these entries up to date.
-    pub(super) fn update(&mut self, session: &Session, entries: &BTreeSet<usize>, outbox: &Outbox) {
+    pub(super) fn update(&mut self, session: &Session, entries: &BTreeSet<usize>) {
         for (surface, shown) in &mut self.details {
             if shown.session == session.id
                 && shown.detail.entry(session).is_none_or(|it| entries.contains(&it))
             {
-                shown.update(*surface, session, outbox);
+                shown.update(*surface, session, &self.outbox);
             }
         }
         for (surface, (id, screen)) in &mut self.transcripts {
             if *id == session.id {
-                send(*surface, outbox, |patches| {
+                send(*surface, &self.outbox, |patches| {
                     for entry in entries {
                         screen.update(session, *entry, patches);
                     }
@@ -114,18 +121,12 @@ impl Surfaces {
     }
 
     /// Shows a tool call on a surface, from the beginning.
-    pub(super) fn detail(
-        &mut self,
-        surface: SurfaceId,
-        wish: DetailWish,
-        state: &State,
-        outbox: &Outbox,
-    ) {
+    pub(super) fn detail(&mut self, surface: SurfaceId, wish: DetailWish, state: &State) {
         let Some(session) = state.session(wish.session) else { return };
         let DetailWish { target, tab, right, .. } = wish;
         let detail = Detail::new(target, tab, right.is_some(), self.look);
         let mut shown = Shown { session: session.id, right, detail };
-        shown.update(surface, session, outbox);
+        shown.update(surface, session, &self.outbox);
         self.details.insert(surface, shown);
     }
 

@@ -26,3 +26,4 @@ pub mod state;
 pub mod subject;
 pub mod terminal;
 pub mod tool_call;
+pub mod wish;

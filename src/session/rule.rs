@@ -11,6 +11,9 @@ use super::question::{PermissionKind, PermissionOption};
 use super::subject::Subject;
 use super::tool_call::ToolKind;
 
+/// The longest text of a rule that is proposed.
+const LONGEST: usize = 1000;
+
 /// One rule. A condition that is not set holds for everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rule {
@@ -220,7 +223,10 @@ impl Rule {
             Subject { tool: Some(tool), .. } => Rule { tool: Some(escape(tool)), ..rule },
             _ => return None,
         };
-        rule.matches(subject, launch).then_some(rule)
+        // Nobody could read a longer one, and to try it would take its time.
+        let texts = [&rule.command, &rule.url, &rule.path, &rule.tool];
+        let short = texts.into_iter().flatten().all(|it| it.len() <= LONGEST);
+        (short && rule.matches(subject, launch)).then_some(rule)
     }
 }
 

@@ -195,10 +195,10 @@ mod tests {
     #[test]
     fn colours_are_groups() {
         let red = ("red".to_owned(), Group::Ansi1);
-        assert_eq!(marked("a \x1b[31mred\x1b[0m b"), [red.clone()]);
-        assert_eq!(marked("\x1b[38;5;1mred\x1b[39m"), [red.clone()]);
-        assert_eq!(marked("\x1b[38;2;200;0;0mred"), [red.clone()]);
-        assert_eq!(marked("\x1b[38:2::200:0:0mred"), [red.clone()]);
+        assert_eq!(marked("a \x1b[31mred\x1b[0m b"), std::slice::from_ref(&red));
+        assert_eq!(marked("\x1b[38;5;1mred\x1b[39m"), std::slice::from_ref(&red));
+        assert_eq!(marked("\x1b[38;2;200;0;0mred"), std::slice::from_ref(&red));
+        assert_eq!(marked("\x1b[38:2::200:0:0mred"), std::slice::from_ref(&red));
         let green = ("green".to_owned(), Group::Ansi2);
         assert_eq!(marked("\x1b[38;2;0;200;0;39;32mgreen"), [green]);
         let curly = ("curly".to_owned(), Group::Underline);

@@ -165,7 +165,7 @@ impl Detail {
         let mut keep = 0;
         let page = match tab {
             Tab::Diff => {
-                self.changes(tool_call, update);
+                self.changes((tool_call, &session.launch.cwd), update);
                 None
             }
             Tab::Terminal => {
@@ -209,7 +209,7 @@ impl Detail {
         tab.unwrap_or(Tab::Output)
     }
 
-    fn changes(&mut self, tool_call: &ToolCall, update: &mut Update) {
+    fn changes(&mut self, (tool_call, cwd): (&ToolCall, &str), update: &mut Update) {
         let same = |shown: &Vec<Arc<FileDiff>>| {
             let mut pairs = shown.iter().zip(&tool_call.diffs);
             shown.len() == tool_call.diffs.len()
@@ -220,7 +220,7 @@ impl Detail {
         if self.diffs.as_ref().is_some_and(same) && all.count() == tool_call.diffs.len() {
             return;
         }
-        let columns = diff::render(tool_call, self.split, self.look);
+        let columns = diff::render((tool_call, cwd), self.split, self.look);
         self.left.show(0, columns.left.into_block(), &mut update.left);
         if self.split {
             self.right.show(0, columns.right.into_block(), &mut update.right);

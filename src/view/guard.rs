@@ -42,7 +42,9 @@ mod tests {
 
     #[test]
     fn ordinary_rows_stay_as_they_are() {
-        for line in ["", "\tplain text ~", "漢字, é, 👨\u{200d}👩\u{200d}👧, ▌ You", "a\u{301}\u{ad}"] {
+        for line in
+            ["", "\tplain text ~", "漢字, é, 👨\u{200d}👩\u{200d}👧, ▌ You", "a\u{301}\u{ad}"]
+        {
             assert!(matches!(harmless(line), Cow::Borrowed(same) if same == line), "{line:?}");
         }
     }
@@ -52,7 +54,10 @@ mod tests {
         let cases = [
             ("a\u{1b}[31mb\u{7}\0\u{8}\u{7f}c", "a?[31mb????c"),
             ("a\u{9b}2Jb\u{61c}", "a¿2Jb¿"),
-            ("\u{202e}a\u{2066}b\u{200b}\u{feff}\u{2028}", "\u{fffd}a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}"),
+            (
+                "\u{202e}a\u{2066}b\u{200b}\u{feff}\u{2028}",
+                "\u{fffd}a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}",
+            ),
             ("flag \u{e0041}.", "flag \u{fffd} ."),
         ];
         for (line, expected) in cases {

@@ -9,6 +9,15 @@ pub(super) fn beginning(text: &str, most: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
+/// The end of a text, of so many bytes at most.
+pub(super) fn ending(text: &str, most: usize) -> &str {
+    let mut start = text.len().saturating_sub(most);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -19,5 +28,6 @@ mod tests {
             [0, 1, 2, 3, 9].map(|most| beginning("a\u{e9}", most)),
             ["", "a", "a", "aé", "aé"]
         );
+        assert_eq!([0, 1, 2, 9].map(|most| ending("é\u{e9}", most)), ["", "", "é", "éé"]);
     }
 }

@@ -53,7 +53,8 @@ impl Chat {
 
     /// The agent works from now on.
     pub(crate) fn run(&mut self) {
-        let running = Running { turn: TurnId(1), tag: 1, content: vec![], steered: vec![] };
+        let running =
+            Running { turn: TurnId(1), tag: 1, content: vec![], steered: vec![], waits: 0 };
         self.session.turn = Turn::Running(running);
     }
 
@@ -120,13 +121,20 @@ pub(crate) fn subagent(kind: &str, description: &str, model: &str) -> Subagent {
     }
 }
 
+/// Two changes far from each other.
+pub(crate) fn two_hunks(path: &str) -> Arc<FileDiff> {
+    let (one, two) = (diff(path, 1, 1), diff(path, 0, 1));
+    let hunks = one.hunks.iter().chain(&two.hunks).cloned().collect();
+    Arc::new(FileDiff { path: path.into(), hunks, added: 1, removed: 2, ..FileDiff::default() })
+}
+
 /// So many lines removed, then so many added, below one that is kept.
 pub(crate) fn diff(path: &str, added: usize, removed: usize) -> Arc<FileDiff> {
     let line = |change, text: String| DiffLine {
         change,
         old: None,
         new: None,
-        words: if change == Change::Kept { vec![] } else { vec![0..3] },
+        words: if change == Change::Kept { vec![] } else { std::iter::once(0..3).collect() },
         text: text.into(),
         unended: false,
     };
@@ -134,5 +142,11 @@ pub(crate) fn diff(path: &str, added: usize, removed: usize) -> Arc<FileDiff> {
     lines.extend((0..removed).map(|it| line(Change::Removed, format!("old {it}"))));
     lines.extend((0..added).map(|it| line(Change::Added, format!("new {it}"))));
     let hunk = Hunk { old: (1, removed + 1), new: (1, added + 1), lines };
-    Arc::new(FileDiff { path: path.into(), hunks: vec![hunk], added, removed })
+    Arc::new(FileDiff {
+        path: path.into(),
+        hunks: vec![hunk],
+        added,
+        removed,
+        ..FileDiff::default()
+    })
 }

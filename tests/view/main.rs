@@ -164,7 +164,8 @@ fn tool_calls_that_are_open() {
     chat.tool(ToolKind::Other, "given").raw_input =
         Some(r#"{"path":"/a\nb","deep":{"n":[1,2]},"text":"x"}"#.into());
     chat.tool(ToolKind::Other, "empty");
-    check("tool_calls_open", &chat.session, &[0, 1, 2, 3, 4, 5, 6, 7]);
+    chat.tool(ToolKind::Edit, "Edit two places").diffs = vec![chat::two_hunks("e.rs")];
+    check("tool_calls_open", &chat.session, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
 #[test]

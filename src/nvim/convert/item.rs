@@ -40,9 +40,10 @@ fn patch(lua: &Lua, surface: SurfaceId, patch: Patch) -> LuaResult<LuaTable> {
     for line in patch.lines {
         lines.raw_push(lua.create_string(&*harmless(&line))?)?;
     }
-    let table = lua.create_table_with_capacity(0, 5)?;
+    let table = lua.create_table_with_capacity(0, 6)?;
     let repaint = patch.repaint.map(|it| it.first);
-    let table = table!(table; surface: surface.0, lines: lines, repaint: repaint);
+    let code = (!patch.code.is_empty()).then_some(true);
+    let table = table!(table; surface: surface.0, lines: lines, repaint: repaint, code: code);
     Ok(match patch.place {
         Place::All => table!(table; first: 0, last: -1),
         Place::Rows { first, last } => table!(table; first: first, last: last),
@@ -64,13 +65,11 @@ pub(in crate::nvim) fn code(lua: &Lua, code: Vec<(&Code, Vec<usize>)>) -> LuaRes
 
 fn detail(lua: &Lua, surface: SurfaceId, it: Header) -> LuaResult<LuaTable> {
     let tab = |lua: &Lua, it: Tab| Ok(table!(lua, id: it.word(), label: it.label()));
-    let file = |lua: &Lua, it: File| {
-        Ok(table!(lua, path: it.path, added: it.added, removed: it.removed))
-    };
+    let file =
+        |lua: &Lua, it: File| Ok(table!(lua, path: it.path, added: it.added, removed: it.removed));
     let location = |lua: &Lua, it: Location| Ok(table!(lua, path: it.path, line: it.line));
-    let attached = |lua: &Lua, it: Attached| {
-        Ok(table!(lua, label: it.label, mime: it.mime, size: it.size))
-    };
+    let attached =
+        |lua: &Lua, it: Attached| Ok(table!(lua, label: it.label, mime: it.mime, size: it.size));
     Ok(table!(lua,
         type: "detail", surface: surface.0, title: it.title, kind: it.kind, status: it.status,
         elapsed: it.elapsed.map(|it| it.as_secs_f64()), tabs: list(lua, it.tabs, tab)?,

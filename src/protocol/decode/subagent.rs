@@ -18,7 +18,7 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     /// The tool call that this one is part of, and the name of the subagent that makes it.
     pub(super) fn parent(&self) -> (Option<ToolCallId>, Option<String>) {
-        let parent = text(self.meta, "/claudeCode/parentToolUseId")
+        let parent = text(self.meta, &["claudeCode", "parentToolUseId"])
             .or_else(|| in_meta(self.meta, "parentToolCallId"));
         let child = (!self.is_task()).then(|| in_meta(self.meta, "agentId")).flatten();
         (parent.map(Into::into), child.map(str::to_owned))
@@ -30,20 +30,20 @@ impl Told<'_> {
             return None;
         }
         let Told { input, output, meta, .. } = self;
-        let result = meta.pointer("/claudeCode/toolResponse").unwrap_or(&Value::Null);
-        let kind = kind_in(input).or_else(|| text(result, "/agentType"));
-        let model = text(result, "/resolvedModel")
-            .or_else(|| text(output, "/metadata/model/modelID"))
-            .or_else(|| text(output, "/metadata/model"))
-            .or_else(|| text(input, "/model"));
-        let remote = text(output, "/metadata/sessionId")
+        let result = at(meta, &["claudeCode", "toolResponse"]).unwrap_or(&Value::Null);
+        let kind = kind_in(input).or_else(|| text(result, &["agentType"]));
+        let model = text(result, &["resolvedModel"])
+            .or_else(|| text(output, &["metadata", "model", "modelID"]))
+            .or_else(|| text(output, &["metadata", "model"]))
+            .or_else(|| text(input, &["model"]));
+        let remote = text(output, &["metadata", "sessionId"])
             .or_else(|| written_in(output))
-            .or_else(|| text(result, "/agentId"))
+            .or_else(|| text(result, &["agentId"]))
             .or_else(|| in_meta(meta, "agentId"));
-        let tools = output.pointer("/metadata/summary").or_else(|| result.get("toolsUsed"));
+        let tools = at(output, &["metadata", "summary"]).or_else(|| result.get("toolsUsed"));
         let subagent = Subagent {
             kind: kind.map(str::to_owned),
-            description: text(input, "/description").map(str::to_owned),
+            description: text(input, &["description"]).map(str::to_owned),
             model: model.map(str::to_owned),
             remote: remote.map(str::to_owned),
             tools: tools.map(tool_names).unwrap_or_default(),
@@ -55,20 +55,25 @@ impl Told<'_> {
         let named = self
             .name
             .is_some_and(|name| ["task", "agent"].iter().any(|it| name.eq_ignore_ascii_case(it)));
-        let answered = self.meta.pointer("/claudeCode/toolResponse/agentType").is_some()
-            || self.output.pointer("/metadata/parentSessionId").is_some();
+        let answered = at(self.meta, &["claudeCode", "toolResponse", "agentType"]).is_some()
+            || at(self.output, &["metadata", "parentSessionId"]).is_some();
         named || answered || kind_in(self.input).is_some()
     }
 }
 
 fn kind_in(input: &Value) -> Option<&str> {
-    ["/subagent_type", "/subagentType", "/agent_type", "/agentType"]
+    ["subagent_type", "subagentType", "agent_type", "agentType"]
         .iter()
-        .find_map(|field| text(input, field))
+        .find_map(|field| text(input, &[field]))
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
-    value.pointer(field).and_then(Value::as_str).filter(|text| !text.is_empty())
+/// What is in a field of a field.
+fn at<'a>(value: &'a Value, fields: &[&str]) -> Option<&'a Value> {
+    fields.iter().try_fold(value, |value, field| value.get(field))
+}
+
+fn text<'a>(value: &'a Value, fields: &[&str]) -> Option<&'a str> {
+    at(value, fields).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
 /// A field of `_meta`, or of what one vendor has in it.
@@ -80,7 +85,7 @@ fn in_meta<'a>(meta: &'a Value, field: &str) -> Option<&'a str> {
 
 /// The child's id in the text for the model, where there is no other.
 fn written_in(output: &Value) -> Option<&str> {
-    let said = output.as_str().or_else(|| text(output, "/output"))?;
+    let said = output.as_str().or_else(|| text(output, &["output"]))?;
     let after = |marker: &str| said.split_once(marker).map(|(_, rest)| rest);
     let id = after("<task id=\"").and_then(|rest| rest.split('"').next()).or_else(|| {
         after("<task_metadata>")?.split_once("session_id:")?.1.split_whitespace().next()
@@ -91,7 +96,7 @@ fn written_in(output: &Value) -> Option<&str> {
 fn tool_names(list: &Value) -> Vec<String> {
     let name = |item: &Value| match item {
         Value::String(name) => Some(name.clone()),
-        item => text(item, "/tool").or_else(|| text(item, "/name")).map(str::to_owned),
+        item => text(item, &["tool"]).or_else(|| text(item, &["name"])).map(str::to_owned),
     };
     list.as_array().into_iter().flatten().filter_map(name).take(TOOLS).collect()
 }

@@ -113,7 +113,7 @@ fn known(kind: &str, value: Value) -> Result<Option<Update>, String> {
 
 /// The plan in a tool call that does nothing but keep one, as some agents have it.
 fn todos(call: &Value) -> Option<Plan> {
-    let todos = call.pointer("/rawInput/todos")?.as_array()?;
+    let todos = call.get("rawInput")?.get("todos")?.as_array()?;
     let is_step = |todo: &Value| todo.get("content").is_some() && todo.get("status").is_some();
     let word = |field: &str| call.get(field).and_then(Value::as_str).unwrap_or_default();
     let keeps_todos = || {

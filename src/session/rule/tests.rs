@@ -324,3 +324,10 @@ fn a_rule_in_words() {
     let words = "reject edit/delete path `a/**` outside the project by x in /p (user)";
     assert_eq!(full.words(), words);
 }
+
+#[test]
+fn nothing_long_is_proposed_as_a_rule() {
+    assert!(Rule::allowing(&runs("cargo test"), &launch()).is_some());
+    assert_eq!(Rule::allowing(&runs(&format!("echo {}", "x".repeat(100_000))), &launch()), None);
+    assert_eq!(Rule::allowing(&files("edit", &[&"x/".repeat(50_000)]), &launch()), None);
+}

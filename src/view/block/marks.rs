@@ -107,4 +107,4 @@ pub(super) fn icon(kind: &ToolKind) -> &'static str {
 }
 
 /// The sign of a tool call that sets a subagent to work.
-pub(super) const SUBAGENT: &str = "⑂";
+pub(super) const SUBAGENT: &str = "⇶";

@@ -80,7 +80,9 @@ impl Body {
             start = before.rfind('\n').map_or(0, |at| at + 1);
         }
         let mut offset = start;
-        let raw = text.get(start..).unwrap_or_default().split('\n');
+        // The last row may be very long: where it begins is known.
+        let above = text.get(start..self.start).unwrap_or_default().split_terminator('\n');
+        let raw = above.chain(text.get(self.start..));
         let all = raw.map(|line| {
             let shown = self.line(message, line, offset);
             offset += line.len() + 1;

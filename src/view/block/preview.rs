@@ -5,12 +5,17 @@ use serde_json::Value;
 
 use super::{Block, Line, Scene, words};
 use crate::session::content::Content;
-use crate::session::diff::{Change, DiffLine, FileDiff};
+use crate::session::diff::{Change, DiffLine};
 use crate::session::tool_call::{ToolCall, ToolContent};
+use crate::view::ansi;
 use crate::view::model::Group;
+use crate::view::text::ending;
 
 /// How many rows are shown.
 const ROWS: usize = 12;
+
+/// How much of the output is read for them: a line of it may be very long.
+const LONGEST: usize = 16 << 10;
 
 /// Rows to show, and how many more there are.
 #[derive(Default)]
@@ -66,22 +71,22 @@ fn changes(scene: &Scene, tool_call: &ToolCall) -> Part {
         });
         part.lines.extend(files.take(ROWS).map(|it| Line::of(it, Group::File)));
     }
+    let several = tool_call.diffs.len() > 1;
     for diff in &tool_call.diffs {
-        let lines: usize = diff.hunks.iter().map(|it| it.lines.len()).sum();
-        let several = tool_call.diffs.len() > 1;
         if several && part.lines.len() < ROWS {
             part.lines.push(Line::of(words::short_line(&diff.path, scene.marks()), Group::File));
         }
-        let room = ROWS - part.lines.len();
-        part.more += lines.saturating_sub(room);
-        part.lines.extend(first_lines(scene, diff).take(room));
+        for (number, hunk) in diff.hunks.iter().enumerate() {
+            if number > 0 && part.lines.len() + 1 < ROWS {
+                part.lines.push(Line::of(scene.marks().dots, Group::Muted));
+            }
+            let first = hunk.lines.iter().take(ROWS - part.lines.len());
+            part.more += hunk.lines.len() - first.len();
+            part.lines.extend(first.map(|line| diff_line(scene, line)));
+        }
+        part.more += diff.left_out;
     }
     part
-}
-
-fn first_lines<'a>(scene: &'a Scene, diff: &'a FileDiff) -> impl Iterator<Item = Line> + 'a {
-    let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines);
-    lines.map(|line| diff_line(scene, line))
 }
 
 fn diff_line(scene: &Scene, line: &DiffLine) -> Line {
@@ -141,17 +146,24 @@ fn last_lines(scene: &Scene, text: &str, room: usize) -> Part {
     if text.trim().is_empty() {
         return Part::default();
     }
-    let all = memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1;
-    let last = text.rsplit('\n').take(room);
-    let mut lines: Vec<Line> = last
-        .map(|line| {
-            let mut row = Line::default();
-            row.plain(&words::short_line(line, scene.marks()));
-            row
-        })
-        .collect();
-    lines.reverse();
-    Part { more: all - lines.len(), lines }
+    let ends = || memchr::memchr_iter(b'\n', text.as_bytes());
+    let above = (ends().count() + 1).saturating_sub(room);
+    // Only what is shown is read: colours that were set before are not known.
+    let start = above.checked_sub(1).and_then(|it| ends().nth(it)).map_or(0, |it| it + 1);
+    let last = ansi::lines(ending(text.get(start..).unwrap_or_default(), LONGEST));
+    let lines = last.into_iter().take(room).map(|line| coloured(scene, line));
+    Part { lines: lines.collect(), more: above }
+}
+
+/// A line of output, cut to a length that can be read in passing.
+fn coloured(scene: &Scene, line: ansi::Line) -> Line {
+    let mut row = Line::default();
+    row.plain(&words::short_line(&line.text, scene.marks()));
+    // Colours mean something only where nothing was left out.
+    let same = row.text.bytes().zip(line.text.bytes()).take_while(|(one, two)| one == two).count();
+    let spans = line.spans.into_iter().map(|it| (it.start.min(same)..it.end.min(same), it.group));
+    row.spans.extend(spans.filter(|(at, _)| !at.is_empty()));
+    row
 }
 
 /// What is in a fence, where that is all there is: some agents put what a tool said into one.

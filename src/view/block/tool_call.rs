@@ -43,11 +43,12 @@ pub(super) fn rows(scene: &Scene, index: usize) -> Block {
     let parts = parts(scene.session, index);
     one(scene, (index, 0), parts.len(), &mut block);
     if scene.opened.is_open(index) {
+        // The rows of one tool call stand together, so that each leads to the first of them.
+        shown(scene, (index, 0), &mut block);
         for (part, depth) in parts {
             one(scene, (part, depth), 0, &mut block);
             shown(scene, (part, depth), &mut block);
         }
-        shown(scene, (index, 0), &mut block);
     }
     block
 }

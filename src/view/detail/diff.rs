@@ -49,15 +49,15 @@ pub(super) struct Columns {
     pub(super) right: Page,
 }
 
-/// Renders the changes.
-pub(super) fn render(tool_call: &ToolCall, split: bool, look: Look) -> Columns {
+/// Renders the changes. Files in the session's folder are named without it.
+pub(super) fn render((tool_call, cwd): (&ToolCall, &str), split: bool, look: Look) -> Columns {
     let mut writer = Writer { columns: Columns::default(), split, look, owner: 0, codes: 0 };
     let mut diffs = tool_call.diffs.iter();
     let files = files(tool_call);
     let mut paths = paths(tool_call).peekable();
     for (index, file) in files.iter().enumerate() {
         writer.owner = number(index + 1);
-        writer.heading(file);
+        writer.heading(file, cwd);
         while paths.next_if(|path| *path == file.path).is_some() {
             // What was found for another state of the tool call is not what it changes now.
             match diffs.next().filter(|it| it.path == file.path) {
@@ -91,11 +91,12 @@ impl Writer {
         }
     }
 
-    fn heading(&mut self, file: &File) {
+    fn heading(&mut self, file: &File, cwd: &str) {
         let row = self.row();
         let gap = !self.columns.left.is_empty();
         let minus = if self.look.ascii { "-" } else { "−" };
-        let path = one_line(&file.path);
+        let inside = file.path.strip_prefix(cwd).and_then(|it| it.strip_prefix('/'));
+        let path = one_line(inside.unwrap_or(&file.path));
         let added = format!("+{}", file.added);
         let text = format!("{path} {added} {minus}{}", file.removed);
         self.both(|page| {
