@@ -31,25 +31,23 @@ end, {
   end,
 })
 
-local actions = {
-  'chat',
-  'new',
-  'sessions',
-  'send',
-  'cancel',
-  'restart',
-  'close',
-  'steer',
-  'permissions',
-  'mode',
-  'model',
-  'hide',
-  'insert',
-  'help',
-}
-for _, action in ipairs(actions) do
+-- The same as in lua/acp/ui/keymaps.lua.
+local actions = 'agents cancel chat close context follow help hide history history-next '
+  .. 'history-prev history-search insert mode model new permission permissions plan '
+  .. 'queue restart rules send sessions steer usage '
+  .. 'open save visit toggle expand collapse expand-all collapse-all message-next message-prev '
+  .. 'tab-next tab-prev hunk-next hunk-prev jump jump-split split'
+for action in actions:gmatch('%S+') do
   vim.keymap.set({ 'n', 'i' }, ('<Plug>(acp-%s)'):format(action), function()
     require('acp.ui.keymaps').run(action)
   end, { desc = 'acp: ' .. action })
 end
 vim.keymap.set('x', '<Plug>(acp-chat)', ':AcpChat<CR>', { desc = 'acp: chat about the selection' })
+
+vim.api.nvim_create_autocmd('SessionLoadPost', {
+  group = vim.api.nvim_create_augroup('acp', { clear = false }),
+  desc = 'acp: a chat is not restored with its windows',
+  callback = function()
+    require('acp.client').defer(require('acp.ui.pair').sweep)
+  end,
+})

@@ -8,12 +8,18 @@ local budget = 4e6
 
 --- Modules that handle effects. For one effect they are called in this order.
 local listeners = {
+  'ui.look',
   'files',
   'ui.winbar',
+  'ui.detail',
+  'ui.attachment',
+  'ui.plan',
+  'follow',
   'ui.prompt',
   'failures',
   'callbacks',
   'events',
+  'rules',
   'permission',
   'elicitation',
   'login',
@@ -76,7 +82,7 @@ local function pump()
   if closing or not native then
     return
   end
-  local transcript = require('acp.ui.transcript')
+  local surface = require('acp.ui.surface')
   local deadline = vim.uv.hrtime() + budget
   repeat
     local batch
@@ -84,7 +90,7 @@ local function pump()
       batch = native.drain()
     end)
     if batch then
-      M.guard('patches', transcript.apply, batch.patches or {})
+      M.guard('patches', surface.apply, batch.patches or {})
       vim.list_extend(effects, batch.effects or {})
     end
     if not ok or not batch then
@@ -95,7 +101,7 @@ local function pump()
       break
     end
   until false
-  M.guard('following the tail', transcript.settle)
+  M.guard('the end of a drain', surface.settle)
   dispatch()
 end
 

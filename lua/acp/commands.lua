@@ -96,8 +96,14 @@ M.subcommands = {
   wait = for_session('wait', 'give a silent agent more time'),
   kill = for_session('kill', 'kill the agent; the next prompt starts it again'),
   log = {
-    desc = 'open the log',
-    impl = function()
+    desc = 'open the log, or with "audit" the record of permissions',
+    complete = function(args)
+      return args[1] and {} or { 'audit' }
+    end,
+    impl = function(args)
+      if args[1] == 'audit' then
+        return require('acp.rules.audit').open()
+      end
       local path = M.log_path()
       if path then
         vim.cmd.split({ args = { vim.fn.fnameescape(path) }, mods = { keepalt = true } })
@@ -121,7 +127,7 @@ M.subcommands = {
   },
 }
 
-for _, group in ipairs({ 'access', 'kept', 'settings' }) do
+for _, group in ipairs({ 'access', 'kept', 'prompt', 'rules', 'settings', 'view' }) do
   for name, subcommand in pairs(require('acp.commands.' .. group)) do
     M.subcommands[name] = subcommand
   end

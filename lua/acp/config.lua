@@ -14,13 +14,41 @@ local M = {}
 --- Tool servers by name, or a list of servers that have one.
 ---@alias acp.McpServers table<string, acp.McpOpts>|acp.McpOpts[]
 
+---@alias acp.Layout 'right'|'left'|'bottom'|'float'|'tab'
+
 ---@class (exact) acp.ChatOpts
----@field layout? 'right'|'left'
----@field width? number columns, or a fraction of the screen when below 1
+---@field layout? acp.Layout
+---@field width? number columns, or a fraction of the screen when below 1: for "right" and "left"
+---@field height? number rows, or a fraction of the screen when below 1: for "bottom"
+---@field float? { width?: number, height?: number } of both windows together: for "float"
+---@field plan? 'float'|'off' whether the agent's plan is kept in view
+---@field conceal? boolean whether the marks of Markdown are hidden
 ---@field prompt_height? integer rows of the prompt while there is little in it
 ---@field prompt_max_height? integer rows it may grow to
 
+---@class (exact) acp.PermissionOpts
+---@field open? 'auto'|'manual' whether a request opens by itself, when nobody types
+---@field store? 'ask'|'never'|'always' whether "always" becomes a rule of the project
+---@field notify_rules? boolean whether you are told when a rule has answered
+---@field rules? acp.RuleOpts[] after those of the project; the first that fits decides
+
+---@class (exact) acp.PermissionConfig
+---@field open 'auto'|'manual'
+---@field store 'ask'|'never'|'always'
+---@field notify_rules boolean
+---@field rules acp.RuleOpts[]
+
 ---@alias acp.KeyOpts false|table<'n'|'i', string|string[]|false>
+
+---@class (exact) acp.DetailConfigOpts
+---@field diff? 'auto'|'unified'|'split' "auto": side by side where there is room for it
+---@field width? number columns, or a fraction of the screen when below 1
+---@field height? number rows, or a fraction of the screen when below 1
+
+---@class (exact) acp.DetailConfig
+---@field diff 'auto'|'unified'|'split'
+---@field width number
+---@field height number
 
 ---@class (exact) acp.Opts
 ---@field default_agent? string
@@ -29,14 +57,22 @@ local M = {}
 ---@field directories? string[] further folders all agents may work in
 ---@field start_timeout? number seconds an agent may take to start before you are asked
 ---@field chat? acp.ChatOpts
+---@field detail? acp.DetailConfigOpts
+---@field icons? 'auto'|'unicode'|'ascii' what is drawn with: "auto" knows poor terminals
 ---@field keys? false|table<string, acp.KeyOpts>
 ---@field log? { level?: 'error'|'warn'|'info'|'debug'|'trace' }
----@field permissions? { rules?: table[] }
+---@field permissions? acp.PermissionOpts
 ---@field files? { after_write?: 'save'|'keep' }
+---@field history? { size?: integer, persist?: boolean } past prompts: how many, and whether on disk
+---@field prompt? { complete?: 'auto'|'manual' } whether completion opens by itself
 
 ---@class (exact) acp.ChatConfig
----@field layout 'right'|'left'
+---@field layout acp.Layout
 ---@field width number
+---@field height number
+---@field float { width: number, height: number }
+---@field plan 'float'|'off'
+---@field conceal boolean
 ---@field prompt_height integer
 ---@field prompt_max_height integer
 
@@ -47,10 +83,14 @@ local M = {}
 ---@field directories string[]
 ---@field start_timeout number
 ---@field chat acp.ChatConfig
+---@field detail acp.DetailConfig
+---@field icons 'auto'|'unicode'|'ascii'
 ---@field keys table<string, acp.KeyOpts>
 ---@field log { level: string }
----@field permissions { rules: table[] }
+---@field permissions acp.PermissionConfig
 ---@field files { after_write: string }
+---@field history { size: integer, persist: boolean }
+---@field prompt { complete: 'auto'|'manual' }
 
 ---@type acp.Config
 M.defaults = {
@@ -59,17 +99,51 @@ M.defaults = {
   mcp_servers = {},
   directories = {},
   start_timeout = 30,
-  chat = { layout = 'right', width = 0.4, prompt_height = 3, prompt_max_height = 12 },
+  chat = {
+    layout = 'right',
+    width = 0.4,
+    height = 0.4,
+    float = { width = 0.8, height = 0.8 },
+    prompt_height = 3,
+    prompt_max_height = 12,
+    plan = 'float',
+    conceal = false,
+  },
+  icons = 'auto',
+  detail = { diff = 'auto', width = 0.9, height = 0.8 },
   keys = {
     send = { n = { '<CR>', '<C-s>' }, i = '<C-s>' },
     cancel = { n = '<C-c>', i = '<C-c>' },
     insert = { n = { 'i', 'a', 'o', 'I', 'A', 'O' } },
     hide = { n = 'q' },
     help = { n = 'g?' },
+    open = { n = { '<CR>', 'K', '<2-LeftMouse>' } },
+    save = { n = 's' },
+    visit = { n = 'gx' },
+    toggle = { n = { '<Tab>', 'za' } },
+    expand = { n = 'zo' },
+    collapse = { n = 'zc' },
+    expand_all = { n = 'zR' },
+    collapse_all = { n = 'zM' },
+    message_next = { n = ']]' },
+    message_prev = { n = '[[' },
+    tab_next = { n = { '<Tab>', 'gt' } },
+    tab_prev = { n = { '<S-Tab>', 'gT' } },
+    hunk_next = { n = ']c' },
+    hunk_prev = { n = '[c' },
+    jump = { n = { '<CR>', 'gf', 'gd' } },
+    jump_split = { n = '<C-w>f' },
+    split = { n = 's' },
+    history_prev = { n = '<Up>', i = '<Up>' },
+    history_next = { n = '<Down>', i = '<Down>' },
+    history_search = { i = '<C-x><C-h>' },
+    queue = { n = 'gQ' },
   },
   log = { level = 'info' },
-  permissions = { rules = {} },
+  permissions = { open = 'auto', store = 'ask', notify_rules = false, rules = {} },
   files = { after_write = 'save' },
+  history = { size = 1000, persist = true },
+  prompt = { complete = 'auto' },
 }
 
 ---@type acp.Opts?

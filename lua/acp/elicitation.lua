@@ -14,6 +14,8 @@ local M = {}
 ---@field fields acp.Field[]
 ---@field values table<string, acp.FieldValue?>
 ---@field seen boolean whether the fields were gone through once
+---@field moment? acp.Moment for the first thing that is shown
+---@field choosing? acp.Choosing what is on the screen
 
 ---@type table<integer, true> asked and not settled
 local open = {}
@@ -54,6 +56,15 @@ end
 
 local review ---@type fun(form: acp.Form, done: fun(answered: boolean))
 
+--- What comes after the first thing was called for by it.
+---@param form acp.Form
+---@return acp.Moment?
+local function take_moment(form)
+  local moment = form.moment
+  form.moment = nil
+  return moment
+end
+
 --- Asks for the fields from this one on, then shows the whole.
 ---@param form acp.Form
 ---@param index integer
@@ -67,14 +78,16 @@ local function fill(form, index, done)
   local before = index == 1 and form.heading .. ' — ' or ''
   -- One question at a time is on the screen, also with Neovim's own picker.
   vim.cmd.redraw()
-  input.ask(field, form.values[field.name], before, function(went_on, value)
+  local choosing = input.ask(field, form.values[field.name], before, function(went_on, value)
     if not went_on then
       form.seen = true
       return review(form, done)
     end
     form.values[field.name] = value
     fill(form, index + 1, done)
-  end)
+  end, take_moment(form))
+  -- Where there is none, the next thing may be on the screen already.
+  form.choosing = choosing or form.choosing
 end
 
 ---@class (exact) acp.FormChoice
@@ -101,12 +114,13 @@ local function choices(form, done)
     table.insert(list, {
       label = ('Change %s: %s'):format(title, words),
       run = function()
-        input.ask(field, form.values[field.name], '', function(went_on, value)
+        local choosing = input.ask(field, form.values[field.name], '', function(went_on, value)
           if went_on then
             form.values[field.name] = value
           end
           review(form, done)
         end)
+        form.choosing = choosing or form.choosing
       end,
     })
   end
@@ -125,12 +139,13 @@ function review(form, done)
   end
   local problem = problem_of(form)
   vim.cmd.redraw()
-  vim.ui.select(choices(form, done), {
+  form.choosing = require('acp.ui.select').open(choices(form, done), {
     prompt = text.one_line(form.heading .. (problem and (' — ' .. problem) or '')),
     kind = 'acp_form',
     format_item = function(choice)
       return choice.label
     end,
+    moment = take_moment(form),
   }, function(choice)
     if choice then
       choice.run()
@@ -140,9 +155,27 @@ function review(form, done)
   end)
 end
 
+--- Closes, or gives the keyboard to, whatever is on the screen of a form.
+---@param form acp.Form
+---@return acp.Choosing
+local function whole(form)
+  return {
+    close = function()
+      if form.choosing then
+        form.choosing.close()
+      end
+    end,
+    focus = function()
+      if form.choosing then
+        form.choosing.focus()
+      end
+    end,
+  }
+end
+
 ---@param effect acp.AskedElicitation
 ---@param heading string
----@return fun(done: fun(answered: boolean))
+---@return fun(done: fun(answered: boolean), moment: acp.Moment): acp.Choosing?
 local function form_opener(effect, heading)
   ---@type acp.Form
   local form = {
@@ -155,27 +188,29 @@ local function form_opener(effect, heading)
   for _, field in ipairs(form.fields) do
     form.values[field.name] = field.default
   end
-  return function(done)
+  return function(done, moment)
+    form.moment = moment
     if form.seen then
       review(form, done)
     else
       fill(form, 1, done)
     end
+    return whole(form)
   end
 end
 
 ---@param effect acp.AskedElicitation
 ---@param heading string
----@return fun(done: fun(answered: boolean))
+---@return fun(done: fun(answered: boolean), moment: acp.Moment): acp.Choosing?
 local function url_opener(effect, heading)
-  return function(done)
-    require('acp.visit').ask(heading, effect.url --[[@as string]], function(outcome)
+  return function(done, moment)
+    return require('acp.visit').ask(heading, effect.url --[[@as string]], function(outcome)
       if outcome then
         done(answer(effect.ask, outcome == 'visited' and 'accept' or 'decline'))
       else
         done(false)
       end
-    end)
+    end, moment)
   end
 end
 

@@ -34,7 +34,7 @@ local function ask(session, seconds, message)
     { label = 'Kill and start again', action = 'restart' },
   }
   asking[session] = true
-  vim.ui.select(choices, {
+  require('acp.ui.select').open(choices, {
     prompt = message,
     kind = 'acp_no_answer',
     format_item = function(choice)
@@ -44,7 +44,7 @@ local function ask(session, seconds, message)
     asking[session] = nil
     local info = require('acp.session').info(session)
     -- It may have answered while the question stood.
-    if choice and info and info.state == 'starting' then
+    if choice and info and vim.list_contains({ 'starting', 'cancelling' }, info.state) then
       require('acp.commands').act(choice.action, session)
     end
   end)

@@ -224,6 +224,8 @@ local function answer(effect, handler)
   client.send({ type = 'answer', ask = effect.ask, kind = result.kind, value = result.value })
 end
 
+M.find, M.text_of = find, text_of
+
 --- Starts listening to the core.
 function M.attach()
   ---@param effect acp.Asked

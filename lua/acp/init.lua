@@ -6,6 +6,15 @@ local M = {}
 ---@param opts? acp.Opts
 function M.setup(opts)
   require('acp.config').set(opts)
+  if package.loaded['acp.ui.look'] then
+    require('acp.ui.look').send()
+  end
+  if package.loaded['acp.ui.window'] then
+    require('acp.ui.window').restyle()
+  end
+  if package.loaded['acp.rules'] then
+    require('acp.rules').apply()
+  end
 end
 
 --- Opens a session, or shows again the one used last. `focus = false` makes no window; else the
@@ -82,7 +91,7 @@ end
 --- A short text for a statusline, empty when there is no session.
 ---@return string
 function M.status()
-  return require('acp.ui.winbar').status()
+  return require('acp.ui.status').line()
 end
 
 return M

@@ -64,22 +64,24 @@ end
 --- Lets the user choose a way to log in.
 ---@param session integer
 ---@param methods acp.AuthMethod[]
----@param waiting boolean whether the agent waits for it
 ---@param done fun(answered: boolean)
-local function pick(session, methods, waiting, done)
+---@param moment? acp.Moment of a login that the agent waits for
+---@return acp.Choosing
+local function pick(session, methods, done, moment)
   ---@type { label: string, method?: acp.AuthMethod }[]
   local choices = vim.tbl_map(function(method)
     return { label = label(method), method = method }
   end, methods)
-  if waiting then
+  if moment then
     table.insert(choices, { label = 'Do not log in' })
   end
-  vim.ui.select(choices, {
+  return require('acp.ui.select').open(choices, {
     prompt = text.one_line(('Log in to %s'):format(require('acp.session').agent_of(session))),
     kind = 'acp_login',
     format_item = function(choice)
       return choice.label
     end,
+    moment = moment,
   }, function(choice)
     if not choice then
       done(false)
@@ -98,8 +100,8 @@ local function required(effect)
     key = key(effect.session),
     what = text.one_line(agent .. ' wants you to log in'),
     command = ':Acp auth',
-    open = function(done)
-      pick(effect.session, effect.methods, true, done)
+    open = function(done, moment)
+      return pick(effect.session, effect.methods, done, moment)
     end,
   })
 end
@@ -117,7 +119,7 @@ function M.start(session)
     local agent = require('acp.session').agent_of(session)
     return notify.show(text.one_line(agent .. ' names no way to log in'), 'warn')
   end
-  pick(session, methods, false, function() end)
+  pick(session, methods, function() end)
 end
 
 --- Runs a command in the terminal of the current window.
@@ -188,10 +190,10 @@ local function open_url(effect)
     key = 'url ' .. effect.url,
     what = text.one_line(('%s wants to open %s'):format(agent, effect.url)),
     command = ':Acp permissions',
-    open = function(done)
-      require('acp.visit').ask(agent .. ' wants to open', effect.url, function(outcome)
+    open = function(done, moment)
+      return require('acp.visit').ask(agent .. ' wants to open', effect.url, function(outcome)
         done(outcome ~= nil)
-      end)
+      end, moment)
     end,
   })
 end

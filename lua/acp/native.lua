@@ -19,12 +19,13 @@ local M = {}
 ---@field drain fun(): acp.Batch?
 ---@field rearm fun()
 ---@field paint fun(surface: integer, first: integer, last: integer): integer[]
----@field row fun(surface: integer, row: integer): integer, integer, integer, integer, integer, integer
+---@field row fun(buf: integer, row: integer): integer, integer, integer, integer, integer, integer
 ---@field code fun(surface: integer, first: integer, last: integer): acp.Code[]
 ---@field sessions fun(): acp.SessionInfo[]
 ---@field transcript fun(session: integer): string?
 ---@field permissions fun(): acp.Permission[] those that wait for an answer
 ---@field settings fun(session: integer): acp.Settings?
+---@field queue fun(session: integer): acp.Queued[] prompts that wait, in order
 ---@field shutdown fun(timeout_ms: integer)
 
 --- The shape of the boundary this Lua code expects.

@@ -36,6 +36,16 @@ function M.show(message, level)
   vim.notify(message, names[level or 'info'], { title = 'acp' })
 end
 
+--- One line that fits the screen: a longer message would wait for a key. The end is kept whole.
+---@param message string
+---@param ending? string
+---@return string
+function M.fitting(message, ending)
+  ending = ending or ''
+  local width = math.max(vim.o.columns - #ending - 14, 20)
+  return require('acp.text').shorten(message, width) .. ending
+end
+
 --- Shows a message when a picker has just gone. What Neovim's own has left on the screen would,
 --- together with the message, wait for a key and hold up the agents.
 ---@param message string

@@ -1,11 +1,11 @@
---- Permissions: asks the user with the agent's own options. Nothing but a choice is ever a yes.
+--- Permissions: which ones wait, and how they are answered. Nothing but a choice is ever a yes.
 
 local client = require('acp.client')
 local text = require('acp.text')
 
 local M = {}
 
----@type table<integer, acp.Permission> asked and not settled, by id
+---@type table<integer, acp.AskedPermission> asked and not settled, by id
 local open = {}
 ---@type table<integer, true> answered, and the core has yet to say so
 local answered = {}
@@ -25,9 +25,10 @@ function M.list()
   end, native and native.permissions() or {})
 end
 
+--- One that waits for an answer.
 ---@param id any
 ---@return acp.Permission?
-local function find(id)
+function M.find(id)
   for _, permission in ipairs(M.list()) do
     if permission.id == id then
       return permission
@@ -50,9 +51,10 @@ end
 --- Answers with one of the options, or with nil: cancelled.
 ---@param id integer
 ---@param option? string
+---@param by? 'user'|'api' for the audit log
 ---@return true?, acp.Err?
-function M.respond(id, option)
-  local permission = find(id)
+function M.respond(id, option, by)
+  local permission = M.find(id)
   if not permission then
     local message = ('no permission %s waits for an answer'):format(tostring(id))
     return nil, { code = 'no_permission', message = message }
@@ -62,76 +64,33 @@ function M.respond(id, option)
     return nil, { code = 'no_option', message = message }
   end
   local kind = option and 'option' or 'dismiss'
-  local ok, err = client.send({ type = 'answer', ask = id, kind = kind, value = option })
+  local action = { type = 'answer', ask = id, kind = kind, value = option, by = by or 'api' }
+  local ok, err = client.send(action)
   if not ok then
     return nil, err
   end
   answered[id] = true
-  require('acp.questions').drop(key(id))
+  if by ~= 'user' then
+    -- The user's own answer comes from the picker, which goes by itself.
+    require('acp.questions').drop(key(id))
+  end
   return true
 end
 
----@param permission acp.Permission
----@return string such as "opencode asks to edit: main.lua"
-local function title(permission)
+--- One line that says who asks for what, such as "opencode asks (edit): main.lua".
+---@param permission { session: integer, kind: string, title: string }
+---@return string
+function M.title(permission)
   local agent = require('acp.session').agent_of(permission.session)
   local known = permission.kind ~= '' and permission.kind ~= 'other'
   local kind = known and (' (%s)'):format(permission.kind) or ''
-  return text.one_line(('%s asks%s: %s'):format(agent, kind, permission.title))
-end
-
---- The agent's options in its order. Where none of them is a no, there is one all the same.
----@param permission acp.Permission
----@return { id?: string, label: string }[]
-local function choices(permission)
-  local list, can_reject = {}, false
-  for _, option in ipairs(permission.options) do
-    table.insert(list, { id = option.id, label = text.label(option.name, option.id) })
-    can_reject = can_reject or option.kind:match('^reject') ~= nil
-  end
-  if not can_reject then
-    table.insert(list, { label = 'No (cancels the request)' })
-  end
-  return list
-end
-
----@param id integer
----@param done fun(answered: boolean)
-local function pick(id, done)
-  local permission = find(id)
-  if not permission then
-    return done(true)
-  end
-  vim.ui.select(choices(permission), {
-    prompt = title(permission),
-    kind = 'acp_permission',
-    format_item = function(choice)
-      return choice.label
-    end,
-  }, function(choice)
-    local ok, err
-    if choice then
-      ok, err = M.respond(id, choice.id)
-    end
-    if err then
-      require('acp.notify').after_picker('This was not asked any more: ' .. err.message, 'warn')
-    end
-    done(ok == true)
-  end)
+  return text.one_line(('%s asks%s: %s'):format(agent, kind, text.brief(permission.title, 300)))
 end
 
 ---@param effect acp.AskedPermission
 local function asked(effect)
   local id = effect.ask
-  local permission = {
-    id = id,
-    session = effect.session,
-    title = effect.title,
-    kind = effect.tool_kind,
-    tool_call = effect.tool_call,
-    options = effect.options,
-  }
-  open[id] = permission
+  open[id] = effect
   require('acp.events').emit('AcpPermissionRequested', {
     session = effect.session,
     permission = id,
@@ -140,16 +99,20 @@ local function asked(effect)
     options = effect.options,
   })
   -- Whoever listens may have answered.
-  if not answered[id] and open[id] then
-    require('acp.questions').push({
-      key = key(id),
-      what = title(permission),
-      command = ':Acp permissions',
-      open = function(done)
-        pick(id, done)
-      end,
-    })
+  if answered[id] or not open[id] then
+    return
   end
+  local asks = { session = effect.session, kind = effect.tool_kind, title = effect.title }
+  local about = require('acp.permission.choices').about(effect)
+  require('acp.questions').push({
+    key = key(id),
+    what = table.concat({ M.title(asks), about[1] }, ': '),
+    command = ':Acp permissions',
+    manual = require('acp.config').get().permissions.open == 'manual',
+    open = function(done, moment)
+      return require('acp.permission.picker').open(id, done, moment)
+    end,
+  })
 end
 
 ---@param effect acp.Settled
@@ -164,7 +127,7 @@ local function settled(effect)
     session = effect.session,
     permission = effect.ask,
     title = permission.title,
-    kind = permission.kind,
+    kind = permission.tool_kind,
     option = effect.option,
   })
 end

@@ -2,20 +2,19 @@
 --- swallow a key that was meant for something else.
 
 local client = require('acp.client')
+local keyboard = require('acp.keyboard')
 local notify = require('acp.notify')
-local text = require('acp.text')
 
 local M = {}
 
---- `open` shows it and calls `done` when it is gone from the screen, with whether it was answered.
+--- `open` shows it, for `select`, and calls `done` when it is gone from the screen, with whether it
+--- was answered. What it returns, if anything, closes it without a word, or gives it the keyboard.
 ---@class (exact) acp.Question
 ---@field key string
 ---@field what string one line, for messages and lists
 ---@field command string what to type to be asked again
----@field open fun(done: fun(answered: boolean))
-
---- How long no key must have been typed, and how often that is looked at, in milliseconds.
-local quiet, interval = 300, 100
+---@field manual? boolean it never comes by itself
+---@field open fun(done: fun(answered: boolean), moment: acp.Moment): acp.Choosing?
 
 ---@type acp.Question[] to be asked, in order
 local waiting = {}
@@ -25,51 +24,37 @@ local put_off = {}
 ---@class (exact) acp.Showing
 ---@field question acp.Question
 ---@field settled boolean whether its answer is for nothing
+---@field how acp.MomentHow
+---@field choosing? acp.Choosing
 
 ---@type acp.Showing?
 local current
+--- Whether the user knows that something waits.
+local announced = false
+---@type fun()?
+local stop_watching
 
-local namespace = vim.api.nvim_create_namespace('acp.questions')
-local last_key = 0
----@type integer?
-local timer
-
---- Neovim's own picker waits for a key, for ever when nobody is there to press it.
+--- Neovim's own input waits for a key, for ever when nobody is there to press it.
 ---@return boolean
 local function nobody_there()
-  local picker = assert(debug.getinfo(vim.ui.select, 'S'))
-  return #vim.api.nvim_list_uis() == 0 and picker.source:match('vim/ui%.lua$') ~= nil
+  return #vim.api.nvim_list_uis() == 0 and not require('acp.ui.select').has_picker()
 end
 
---- Whether a question may take the keyboard, but for keys that were typed just now.
----@return boolean
-local function may_open()
-  local mode = vim.api.nvim_get_mode()
-  return mode.mode == 'n'
-    and not mode.blocking
-    and vim.fn.state('m') == ''
-    and vim.fn.getcmdwintype() == ''
-    -- The answer would become a part of the macro.
-    and vim.fn.reg_recording() == ''
-    and not nobody_there()
-end
-
---- Fits in one line: a longer message would wait for a key itself.
----@param format string
+---@param before string
 ---@param question acp.Question
+---@param after string
 ---@return string
-local function message(format, question)
-  local rest = #format:format('', question.command)
+local function message(before, question, after)
   local what = question.what:gsub('[.%s]+$', '')
-  what = text.shorten(what, math.max(vim.o.columns - rest - 14, 20))
-  return format:format(what, question.command)
+  return notify.fitting(before .. what, ('. %s %s'):format(question.command, after))
 end
 
-local function stop()
-  if timer then
-    vim.fn.timer_stop(timer)
-    vim.on_key(nil, namespace)
-    timer = nil
+--- Says once that something waits; a second message at once might wait for a key.
+---@param question acp.Question
+local function announce(question)
+  if not announced and keyboard.can_tell() then
+    announced = true
+    notify.show(message('', question, 'answers'), 'warn')
   end
 end
 
@@ -92,55 +77,110 @@ local function busy()
 end
 
 local watch ---@type fun()
+local go_on ---@type fun()
 
----@param question acp.Question
-local function show(question)
-  if current and not current.settled then
-    -- Its picker has gone without a word, or is still somewhere on the screen.
-    table.insert(put_off, current.question)
+--- Takes what is on the screen away, where it lets itself be taken.
+---@return acp.Showing?
+local function take_down()
+  local showing = current
+  current = nil
+  if showing and showing.choosing then
+    showing.choosing.close()
   end
-  remove(waiting, question.key)
-  remove(put_off, question.key)
-  ---@type acp.Showing
-  local showing = { question = question, settled = false }
-  current = showing
-  ---@param answered boolean
-  local function done(answered)
-    if current ~= showing then
-      return
-    end
-    current = nil
-    if not answered and not showing.settled then
-      table.insert(put_off, question)
-      notify.after_picker(message('Still open: %s. %s asks again', question))
-    end
-    watch()
-  end
-  if not client.guard('a question', question.open, done) then
-    done(false)
+  return showing
+end
+
+--- Makes room for another question.
+local function interrupt()
+  local showing = take_down()
+  if showing and not showing.settled then
+    table.insert(showing.how == 'called' and put_off or waiting, 1, showing.question)
   end
 end
 
-local function tick()
-  if busy() or not waiting[1] then
-    stop()
-  elseif may_open() and vim.uv.now() - last_key >= quiet then
-    stop()
-    show(waiting[1])
+---@param showing acp.Showing
+---@param answered boolean? nil: the user went on typing
+local function done(showing, answered)
+  if current ~= showing then
+    return
+  end
+  current = nil
+  if answered == nil and not showing.settled then
+    table.insert(waiting, 1, showing.question)
+  elseif not answered and not showing.settled then
+    table.insert(put_off, showing.question)
+    -- Later, as insert mode may begin again and write over it.
+    client.defer(function()
+      notify.after_picker(message('Still open: ', showing.question, 'asks again'))
+    end)
+  end
+  watch()
+  if answered then
+    client.defer(go_on)
+  end
+end
+
+---@param question acp.Question
+---@param how acp.MomentHow
+local function show(question, how)
+  interrupt()
+  remove(waiting, question.key)
+  remove(put_off, question.key)
+  announced = false
+  ---@type acp.Showing
+  local showing = { question = question, settled = false, how = how }
+  current = showing
+  local ok = client.guard('a question', function()
+    showing.choosing = question.open(function(answered)
+      done(showing, answered)
+    end, {
+      how = how,
+      later = function()
+        done(showing, nil)
+      end,
+    })
+  end)
+  if not ok then
+    done(showing, false)
+  end
+end
+
+---@return acp.Question? the first that comes by itself
+local function next_question()
+  for _, question in ipairs(waiting) do
+    if not question.manual then
+      return question
+    end
   end
 end
 
 --- Waits for the moment to ask.
 function watch()
-  if timer or busy() or not waiting[1] then
+  if stop_watching or busy() or not next_question() then
     return
   end
-  -- As if a key had been typed: the question shall not come in the middle of a word.
-  last_key = vim.uv.now()
-  vim.on_key(function()
-    last_key = vim.uv.now()
-  end, namespace)
-  timer = vim.fn.timer_start(interval, tick, { ['repeat'] = -1 })
+  stop_watching = keyboard.when_quiet(function()
+    stop_watching = nil
+    local question = next_question()
+    if question and not busy() and not nobody_there() then
+      show(question, 'unasked')
+    end
+  end, function()
+    local question = next_question()
+    if busy() or not question then
+      stop_watching = nil
+      return true
+    end
+    announce(question)
+  end)
+end
+
+--- The user is answering questions: the next one need not wait.
+function go_on()
+  local question = next_question()
+  if question and not busy() and keyboard.free() and not nobody_there() then
+    show(question, 'next')
+  end
 end
 
 --- Asks as soon as the user is free. Where that is not now, says so once.
@@ -148,20 +188,26 @@ end
 function M.push(question)
   M.drop(question.key)
   table.insert(waiting, question)
-  if not busy() and not may_open() then
-    notify.show(message('%s. %s answers', question), 'warn')
+  if question.manual or not busy() and not keyboard.free() then
+    announce(question)
   end
   watch()
 end
 
---- The question needs no answer any more. What is on the screen stays there, and its answer is
---- for nothing: a picker can't be closed from outside.
+--- The question needs no answer any more. Our own window goes; a picker of others can't be closed
+--- from outside, and its answer is for nothing.
 ---@param key string
 function M.drop(key)
   remove(waiting, key)
   remove(put_off, key)
+  if not waiting[1] then
+    announced = false
+  end
   if current and current.question.key == key then
     current.settled = true
+    if current.choosing then
+      current.choosing.close()
+    end
     watch()
   end
 end
@@ -177,13 +223,24 @@ local function all()
   return result
 end
 
---- Asks one question now, as the user wants to answer it.
+--- Asks a question now, as the user wants to answer it.
+---@param question acp.Question
+local function ask(question)
+  if current and current.question == question and not current.settled and current.choosing then
+    current.how = 'called'
+    current.choosing.focus()
+  else
+    show(question, 'called')
+  end
+end
+
+--- Asks one question now.
 ---@param key string
 ---@return boolean whether there is such a question
 function M.ask(key)
   for _, question in ipairs(all()) do
     if question.key == key then
-      show(question)
+      ask(question)
       return true
     end
   end
@@ -197,9 +254,10 @@ function M.ask_again()
   if not first then
     return notify.show('Nothing waits for your answer')
   elseif #list == 1 then
-    return show(first)
+    return ask(first)
   end
-  vim.ui.select(list, {
+  interrupt()
+  require('acp.ui.select').open(list, {
     prompt = 'Waiting for your answer',
     kind = 'acp_question',
     format_item = function(question)
@@ -207,7 +265,9 @@ function M.ask_again()
     end,
   }, function(question)
     if question and vim.list_contains(all(), question) then
-      show(question)
+      ask(question)
+    else
+      watch()
     end
   end)
 end

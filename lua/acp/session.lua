@@ -20,6 +20,7 @@ local M = {}
 ---@field session? integer
 ---@field steer? boolean into the running turn, where the agent can take it
 ---@field on_done? acp.OnDone
+---@field tag? integer what it is known by while it waits, of `callbacks.next_tag`
 
 ---@type table<integer, integer> when each session was last used, on a clock of its own
 local used = {}
@@ -192,7 +193,7 @@ function M.prompt(content, opts)
   opts = opts or {}
   local id, err = M.resolve(opts.session)
   local callbacks = require('acp.callbacks')
-  local tag = callbacks.next_tag()
+  local tag = opts.tag or callbacks.next_tag()
   local ok
   if id then
     M.touch(id)

@@ -40,11 +40,14 @@ end
 ---@param message string who asks and why
 ---@param url string
 ---@param fn fun(outcome: 'visited'|'declined'|nil)
-function M.ask(message, url, fn)
+---@param moment? acp.Moment
+---@return acp.Choosing?
+function M.ask(message, url, fn, moment)
   local host = M.host(url)
   if not host then
     require('acp.notify').show(text.one_line(message .. ': not a web address: ' .. url), 'warn')
-    return fn('declined')
+    fn('declined')
+    return nil
   end
   ---@type { label: string, run?: fun(url: string): boolean }[]
   local choices = {
@@ -52,12 +55,13 @@ function M.ask(message, url, fn)
     { label = 'Copy the address', run = copy },
     { label = 'No' },
   }
-  vim.ui.select(choices, {
+  return require('acp.ui.select').open(choices, {
     prompt = text.one_line(('%s: %s (host: %s)'):format(message, url, host)),
     kind = 'acp_url',
     format_item = function(choice)
       return choice.label
     end,
+    moment = moment,
   }, function(choice)
     if not choice then
       fn(nil)

@@ -96,8 +96,8 @@ nvim_tests! {
         nvim.type_keys("go");
         nvim.input("<C-s>");
         let frame = nvim.wait_screen("done");
-        assert_eq!(rows(&mut nvim)[3..], ["▌ Thinking", "let me see", "", "▌ fake", "done"]);
-        let (row, col) = frame.find("let me see").unwrap();
+        assert_eq!(rows(&mut nvim)[3..], ["▌ fake", "▸ Thought · 3 words", "", "done"]);
+        let (row, col) = frame.find("Thought").unwrap();
         assert!(frame.highlight(row, col).groups.contains(&"Comment".to_owned()));
     }
 

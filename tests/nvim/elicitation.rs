@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::plugin::{wait_state, with_options};
+use crate::plugin::{wait_choices, wait_state, with_options};
 use crate::report::{REPORT, answers, finish, send, wait_answers};
 use crate::support::nvim::{Nvim, Options};
 use crate::support::target::Target;
@@ -81,18 +81,18 @@ nvim_tests! {
         nvim.wait_screen("Ratio: ");
         nvim.type_keys("0.5");
         nvim.input("<CR>");
-        let frame = nvim.wait_screen("2: No");
+        let frame = wait_choices(&mut nvim, "2  No");
         assert!(frame.find("Sure (There is no way back, required)").is_some(), "{}", frame.text());
-        nvim.input("2<CR>");
-        nvim.wait_screen("2: Blue");
-        nvim.input("2<CR>");
+        nvim.input("2");
+        wait_choices(&mut nvim, "2  Blue");
+        nvim.input("2");
         // All of it is seen before it is sent.
-        let frame = nvim.wait_screen("1: Send");
-        for text in ["Change Name: Ada Lovelace", "Change Mail: (empty)", "Change Age: 42", "Change Ratio: 0.5", "Change Sure: no", "Change Color: Blue", "8: Decline"] {
+        let frame = wait_choices(&mut nvim, "1  Send");
+        for text in ["Change Name: Ada Lovelace", "Change Mail: (empty)", "Change Age: 42", "Change Ratio: 0.5", "Change Sure: no", "Change Color: Blue", "8  Decline"] {
             assert!(frame.find(text).is_some(), "{text}\n{}", frame.text());
         }
         assert!(answers(&nvim).is_empty());
-        nvim.input("1<CR>");
+        nvim.input("1");
         let content = json!({ "name": "Ada Lovelace", "age": 42, "ratio": 0.5, "sure": false, "color": "b" });
         assert_eq!(answer(&mut nvim), json!({ "action": "accept", "content": content }));
         wait_state(&mut nvim, "ready");
@@ -105,12 +105,12 @@ nvim_tests! {
         }), &[]);
         nvim.wait_screen("Text: two lines");
         nvim.input("<CR>");
-        nvim.wait_screen("3: [x] z");
-        nvim.input("1<CR>");
-        nvim.wait_screen("1: [x] x");
-        nvim.input("4<CR>");
-        nvim.wait_screen("1: Send");
-        nvim.input("1<CR>");
+        wait_choices(&mut nvim, "3  [x] z");
+        nvim.input("1");
+        wait_choices(&mut nvim, "1  [x] x");
+        nvim.input("4");
+        wait_choices(&mut nvim, "1  Send");
+        nvim.input("1");
         let answer = answer(&mut nvim);
         assert_eq!(answer["content"]["text"], "two\nlines");
         let mut many: Vec<String> = serde_json::from_value(answer["content"]["many"].clone()).unwrap();
@@ -124,15 +124,15 @@ nvim_tests! {
         nvim.input("<CR>");
         nvim.wait_screen("must be filled in. Name (required): ");
         nvim.input("<Esc>");
-        let frame = nvim.wait_screen("2: Decline");
+        let frame = wait_choices(&mut nvim, "2  Decline");
         assert!(frame.find("Who are you? — Name must be filled in").is_some(), "{}", frame.text());
         assert!(frame.find("Send").is_none(), "{}", frame.text());
-        nvim.input("1<CR>");
+        nvim.input("1");
         nvim.wait_screen("Name (required): ");
         nvim.type_keys("Ada");
         nvim.input("<CR>");
-        nvim.wait_screen("2: Change Name: Ada");
-        nvim.input("1<CR>");
+        wait_choices(&mut nvim, "2  Change Name: Ada");
+        nvim.input("1");
         assert_eq!(answer(&mut nvim)["content"], json!({ "name": "Ada" }));
     }
 
@@ -140,13 +140,13 @@ nvim_tests! {
         let mut nvim = form(target, &json!({ "name": { "type": "string", "title": "Name", "default": "Ada" } }), &[]);
         nvim.wait_screen("Name: Ada");
         nvim.input("<Esc>");
-        nvim.wait_screen("1: Send");
+        wait_choices(&mut nvim, "1  Send");
         nvim.input("<Esc>");
         nvim.wait_screen("Still open: fake asks: Who are you?");
         assert!(answers(&nvim).is_empty());
         nvim.input(":Acp permissions<CR>");
-        nvim.wait_screen("3: Decline");
-        nvim.input("3<CR>");
+        wait_choices(&mut nvim, "3  Decline");
+        nvim.input("3");
         assert_eq!(answer(&mut nvim), json!({ "action": "decline" }));
     }
 
@@ -163,27 +163,27 @@ nvim_tests! {
 
     fn a_question_without_fields(target: &Target) {
         let mut nvim = form(target, &json!({}), &[]);
-        nvim.wait_screen("1: Yes");
-        nvim.input("1<CR>");
+        wait_choices(&mut nvim, "1  Yes");
+        nvim.input("1");
         assert_eq!(answer(&mut nvim), json!({ "action": "accept", "content": {} }));
     }
 
     fn an_address_is_shown_with_its_host_and_opened_with_consent(target: &Target) {
         let address = "https://good.example@evil.example:8443/login?x=1";
         let mut nvim = url(target, address);
-        let frame = nvim.wait_screen("3: No");
+        let frame = wait_choices(&mut nvim, "3  No");
         let text = frame.text().replace('\n', "");
         assert!(text.contains(address) && text.contains("(host: evil.example)"), "{}", frame.text());
-        assert!(frame.find("1: Open evil.example in the browser").is_some(), "{}", frame.text());
-        nvim.input("1<CR>");
+        assert!(frame.find("1  Open evil.example in the browser").is_some(), "{}", frame.text());
+        nvim.input("1");
         assert_eq!(answer(&mut nvim)["action"], "accept");
         assert_eq!(nvim.lua("return _G.opened", json!([])), address);
     }
 
     fn an_address_is_declined(target: &Target) {
         let mut nvim = url(target, "https://example.com/login");
-        nvim.wait_screen("3: No");
-        nvim.input("3<CR>");
+        wait_choices(&mut nvim, "3  No");
+        nvim.input("3");
         assert_eq!(answer(&mut nvim), json!({ "action": "decline" }));
         assert_eq!(nvim.lua("return _G.opened", json!([])), Value::Null);
     }

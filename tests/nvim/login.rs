@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::plugin::{chat, states, transcript, wait_state, wait_transcript, with_agent};
+use crate::plugin::{
+    chat, states, transcript, wait_choices, wait_state, wait_transcript, with_agent,
+};
 use crate::report::{REPORT, assert_polite, calls, wait_call};
 use crate::support::nvim::{DEADLINE, Nvim};
 use crate::support::target::Target;
@@ -42,12 +44,12 @@ fn asked(target: &Target, authenticate: &Value) -> Nvim {
     let mut nvim = chat(target, &scenario(&ways(), authenticate));
     nvim.type_keys("user");
     nvim.input("<C-s><Esc>");
-    let frame = nvim.wait_screen("4: Do not log in");
+    let frame = wait_choices(&mut nvim, "4  Do not log in");
     for text in [
         "Log in to fake",
-        "1: With the browser (opens a page)",
-        "2: With a key (set FAKE_KEY)",
-        "3: In a terminal (in a terminal)",
+        "1  With the browser (opens a page)",
+        "2  With a key (set FAKE_KEY)",
+        "3  In a terminal (in a terminal)",
     ] {
         assert!(frame.find(text).is_some(), "{text}\n{}", frame.text());
     }
@@ -61,7 +63,7 @@ fn grant() -> Value {
 nvim_tests! {
     fn the_agent_logs_in_by_itself(target: &Target) {
         let mut nvim = asked(target, &grant());
-        nvim.input("1<CR>");
+        nvim.input("1");
         // What was typed meanwhile is sent now.
         wait_transcript(&mut nvim, "welcome, user, to");
         wait_state(&mut nvim, "ready");
@@ -78,16 +80,16 @@ nvim_tests! {
             "else": grant()
         } }]);
         let mut nvim = asked(target, &fails_once);
-        nvim.input("1<CR>");
+        nvim.input("1");
         wait_transcript(&mut nvim, "the page was closed");
-        nvim.wait_screen("4: Do not log in");
-        nvim.input("1<CR>");
+        wait_choices(&mut nvim, "4  Do not log in");
+        nvim.input("1");
         wait_transcript(&mut nvim, "welcome, user, to");
     }
 
     fn a_login_in_a_terminal(target: &Target) {
         let mut nvim = asked(target, &json!([]));
-        nvim.input("3<CR>");
+        nvim.input("3");
         nvim.wait_screen("Your password, please");
         nvim.wait_until("terminal mode", DEADLINE, |nvim| {
             nvim.request("nvim_get_mode", json!([]))["mode"] == "t"
@@ -108,7 +110,7 @@ nvim_tests! {
 
     fn a_login_in_a_terminal_that_fails(target: &Target) {
         let mut nvim = asked(target, &json!([]));
-        nvim.input("3<CR>");
+        nvim.input("3");
         nvim.wait_screen("Your password, please");
         nvim.type_keys("nonsense\n");
         // What it said can be read until a key is pressed; then it is asked again.
@@ -117,15 +119,15 @@ nvim_tests! {
             nvim.messages().contains("The login has ended with exit code 1")
         });
         nvim.input("<CR>");
-        nvim.wait_screen("4: Do not log in");
-        nvim.input("4<CR>");
+        wait_choices(&mut nvim, "4  Do not log in");
+        nvim.input("4");
         wait_state(&mut nvim, "failed");
         assert_eq!(calls(&nvim, "initialize").len(), 1);
     }
 
     fn the_user_may_decline(target: &Target) {
         let mut nvim = asked(target, &json!([]));
-        nvim.input("4<CR>");
+        nvim.input("4");
         wait_state(&mut nvim, "failed");
         assert!(transcript(&mut nvim).contains("wants a login first"), "{}", transcript(&mut nvim));
         assert!(calls(&nvim, "authenticate").is_empty());
@@ -139,14 +141,14 @@ nvim_tests! {
         nvim.wait_screen("Still open: fake wants you to log in. :Acp auth asks again");
         assert_eq!(states(&mut nvim), ["waiting"]);
         nvim.input(":Acp auth<CR>");
-        nvim.wait_screen("4: Do not log in");
-        nvim.input("1<CR>");
+        wait_choices(&mut nvim, "4  Do not log in");
+        nvim.input("1");
         wait_transcript(&mut nvim, "welcome, user, to");
     }
 
     fn a_login_that_hangs_is_cancelled(target: &Target) {
         let mut nvim = asked(target, &json!([{ "sleep_ms": 60000 }]));
-        nvim.input("1<CR>");
+        nvim.input("1");
         wait_call(&mut nvim, "authenticate");
         nvim.input(":Acp cancel<CR>");
         wait_state(&mut nvim, "failed");
@@ -156,7 +158,7 @@ nvim_tests! {
 
     fn variables_are_named(target: &Target) {
         let mut nvim = asked(target, &json!([]));
-        nvim.input("2<CR>");
+        nvim.input("2");
         let frame = nvim.wait_screen("fake reads FAKE_KEY from its environment");
         assert!(frame.find(":let $FAKE_KEY = ").is_some(), "{}", frame.text());
     }

@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::plugin::{chat, states, wait_state, wait_transcript, with_agent};
-use crate::report::{REPORT, answers, assert_polite, finish, send, wait_answers};
+use crate::plugin::{
+    chat, states, transcript, wait_choices, wait_state, wait_transcript, with_agent,
+};
+use crate::report::{REPORT, answers, assert_polite, calls, finish, send, wait_answers};
 use crate::support::nvim::{DEADLINE, Nvim};
 use crate::support::target::Target;
 
 /// A picker like those of plugins: it does not wait for a key, and can be asked what it shows.
-const PICKER: &str = "
+pub(crate) const PICKER: &str = "
     _G.pickers = {}
     vim.ui.select = function(items, opts, fn)
       table.insert(_G.pickers, {
@@ -25,8 +27,23 @@ const EVENTS: &str = "
       table.insert(_G.events, { name = ev.match, data = ev.data })
     end })";
 
+/// What is in the window to choose from, and whether it takes keys: it says so at its foot.
+const WINDOW: &str = "
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      local buf = vim.api.nvim_win_get_buf(win)
+      if vim.bo[buf].filetype == 'acp_select' then
+        local title = vim.api.nvim_win_get_config(win).title
+        return {
+          title = vim.trim(title[1][1]),
+          lines = vim.tbl_map(vim.trim, vim.api.nvim_buf_get_lines(buf, 0, -1, false)),
+          listens = vim.inspect(vim.api.nvim_win_get_config(win).footer):match('chooses') ~= nil
+            and win == vim.api.nvim_get_current_win() and vim.fn.mode() == 'n',
+        }
+      end
+    end";
+
 /// A step that asks; the answer is not waited for.
-fn ask(id: &str, title: &str) -> Value {
+pub(crate) fn ask(id: &str, title: &str) -> Value {
     json!({ "request": {
         "method": "session/request_permission",
         "params": {
@@ -42,13 +59,14 @@ fn ask(id: &str, title: &str) -> Value {
 }
 
 /// An agent that asks for all of these at once, waits for the answers and says the last one.
-fn scenario(titles: &[&str]) -> Value {
+pub(crate) fn scenario(titles: &[&str]) -> Value {
     let ids: Vec<String> = (1..=titles.len()).map(|it| format!("t{it}")).collect();
     let mut steps: Vec<Value> = ids.iter().zip(titles).map(|(id, title)| ask(id, title)).collect();
     steps.extend(ids.iter().map(|id| json!({ "await": { "as": id, "save": "answer" } })));
     steps
         .push(json!({ "say": "outcome: {{answer.outcome.outcome}} {{answer.outcome.optionId}}." }));
-    json!({ "report": REPORT, "prompts": [{ "steps": steps }] })
+    let echo = json!({ "steps": [{ "say": "You said: {{prompt}}" }] });
+    json!({ "report": REPORT, "prompts": [{ "is": "go", "steps": steps }, echo] })
 }
 
 /// The chat, in normal mode, with a prompt on its way.
@@ -60,7 +78,7 @@ fn asking(target: &Target, titles: &[&str]) -> Nvim {
 }
 
 /// The ids of those that wait, in order.
-fn wait_open(nvim: &mut Nvim, count: usize) -> Vec<u64> {
+pub(crate) fn wait_open(nvim: &mut Nvim, count: usize) -> Vec<u64> {
     nvim.wait_for(&format!("{count} permissions"), DEADLINE, |nvim| {
         let ids = "return vim.tbl_map(function(it) return it.id end, require('acp').permissions())";
         let ids: Vec<u64> = serde_json::from_value(nvim.lua(ids, json!([]))).unwrap();
@@ -68,12 +86,32 @@ fn wait_open(nvim: &mut Nvim, count: usize) -> Vec<u64> {
     })
 }
 
-fn wait_picker(nvim: &mut Nvim, number: usize) -> Value {
+pub(crate) fn wait_picker(nvim: &mut Nvim, number: usize) -> Value {
     nvim.wait_for("the picker", DEADLINE, |nvim| {
         let code = "local it = _G.pickers[...] return it and { it.prompt, it.labels, it.kind }";
         let picker = nvim.lua(code, json!([number]));
         (!picker.is_null()).then_some(picker)
     })
+}
+
+/// Waits until our own window has the keyboard and asks this.
+pub(crate) fn wait_window(nvim: &mut Nvim, title: &str) -> Value {
+    nvim.wait_for(&format!("the choices of {title:?}"), DEADLINE, |nvim| {
+        let window = nvim.lua(WINDOW, json!([]));
+        (window["title"] == title && window["listens"] == true).then_some(window)
+    })
+}
+
+/// Waits until there is no window to choose from.
+pub(crate) fn wait_no_window(nvim: &mut Nvim) {
+    nvim.wait_until("no choices", DEADLINE, |nvim| nvim.lua(WINDOW, json!([])).is_null());
+}
+
+/// The option that each request was answered with, by the agent's id of the request.
+pub(crate) fn chosen(answers: &[Value]) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+    let answers = answers.iter();
+    answers.map(|it| (text(&it["id"]), text(&it["result"]["outcome"]["optionId"]))).collect()
 }
 
 fn outcome(answer: &Value) -> &str {
@@ -83,84 +121,92 @@ fn outcome(answer: &Value) -> &str {
 nvim_tests! {
     fn the_user_chooses_among_the_options_of_the_agent(target: &Target) {
         let mut nvim = asking(target, &["Edit main.lua"]);
-        let frame = nvim.wait_screen("Rather not");
-        for text in ["fake asks (edit): Edit main.lua", "1: Go ahead", "2: Go ahead, always", "3: Rather not", "waits for you"] {
-            assert!(frame.find(text).is_some(), "{text}\n{}", frame.text());
-        }
-        nvim.input("2<CR>");
-        wait_transcript(&mut nvim, "outcome: selected always.");
+        let window = wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        assert_eq!(window["lines"], json!([
+            "1  ✓  Go ahead", "2  ✓✓ Go ahead, always", "3  ✗  Rather not", "4  ✗  Reject with a reason…", "5  ■  Stop the agent",
+        ]));
+        nvim.wait_screen("waits for you");
+        nvim.input("1");
+        wait_transcript(&mut nvim, "outcome: selected yes.");
         wait_state(&mut nvim, "ready");
-        assert_eq!(answers(&nvim)[0]["result"]["outcome"], json!({ "outcome": "selected", "optionId": "always" }));
+        assert_eq!(answers(&nvim)[0]["result"]["outcome"], json!({ "outcome": "selected", "optionId": "yes" }));
+        assert_eq!(nvim.lua("return vim.bo.filetype .. vim.fn.mode()", json!([])), "acp_promptn");
+        assert_polite(&nvim);
+    }
+
+    fn one_moves_and_chooses_as_in_any_list(target: &Target) {
+        let mut nvim = asking(target, &["Edit main.lua"]);
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        nvim.input("jjkjj<CR>");
+        nvim.wait_screen("What shall fake do instead? ");
+        nvim.type_keys("Ask me first");
+        nvim.input("<CR>");
+        wait_transcript(&mut nvim, "You said: Ask me first");
+        assert_eq!(chosen(&answers(&nvim)), [("t1".into(), "no".into())]);
+        assert_polite(&nvim);
+    }
+
+    fn a_reason_that_was_not_given_leaves_it_open(target: &Target) {
+        let mut nvim = asking(target, &["Edit main.lua"]);
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        nvim.input("4");
+        nvim.wait_screen("What shall fake do instead? ");
+        nvim.input("<Esc>");
+        nvim.wait_screen("Still open: fake asks (edit): Edit main.lua");
+        assert!(answers(&nvim).is_empty());
+        assert_eq!(calls(&nvim, "session/prompt").len(), 1);
+        nvim.input(":Acp permissions<CR>");
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        nvim.input("5");
+        wait_transcript(&mut nvim, "*cancelled*");
+        assert_eq!(outcome(&answers(&nvim)[0]), "cancelled");
         assert_polite(&nvim);
     }
 
     fn escape_leaves_it_open(target: &Target) {
         let mut nvim = asking(target, &["Edit main.lua"]);
-        nvim.wait_screen("Rather not");
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
         nvim.input("<Esc>");
         nvim.wait_screen("Still open: fake asks (edit): Edit main.lua");
         assert_eq!(wait_open(&mut nvim, 1).len(), 1);
         assert!(answers(&nvim).is_empty());
         nvim.input(":Acp permissions<CR>");
-        nvim.wait_screen("3: Rather not");
-        nvim.input("3<CR>");
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        nvim.input("3");
         wait_transcript(&mut nvim, "outcome: selected no.");
         wait_open(&mut nvim, 0);
     }
 
-    fn typing_is_not_disturbed(target: &Target) {
-        let mut nvim = chat(target, &scenario(&["Edit a.lua", "Edit b.lua"]));
-        nvim.type_keys("go");
-        nvim.input("<C-s>");
-        let text = "1 and 3, then n and y and q: all of these are mine";
-        for key in text.chars() {
-            nvim.type_keys(&key.to_string());
-            wait_open_or_less(&mut nvim);
-        }
-        wait_open(&mut nvim, 2);
-        nvim.input("<CR>");
-        nvim.type_keys("2");
-        nvim.wait_until("all keys", DEADLINE, |nvim| nvim.lines(0) == [text, "2"]);
-        assert_eq!(nvim.lua("return vim.bo.filetype .. vim.fn.mode()", json!([])), "acp_prompti");
+    fn who_goes_to_another_window_leaves_it_open(target: &Target) {
+        let mut nvim = asking(target, &["Edit main.lua"]);
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        nvim.input("<C-w>t");
+        nvim.wait_screen("Still open: fake asks (edit): Edit main.lua");
+        wait_no_window(&mut nvim);
+        nvim.input(":Acp permissions<CR>");
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        nvim.input(":quit<CR>");
+        wait_no_window(&mut nvim);
+        wait_open(&mut nvim, 1);
         assert!(answers(&nvim).is_empty());
-        nvim.input("<Esc>");
-        nvim.wait_screen("fake asks (edit): Edit a.lua");
-        nvim.input("1<CR>");
-        nvim.wait_screen("fake asks (edit): Edit b.lua");
-        nvim.input("3<CR>");
-        wait_transcript(&mut nvim, "outcome: selected no.");
-        assert_eq!(nvim.lines(0), [text, "2"]);
-        assert_polite(&nvim);
     }
 
-    fn a_count_or_operator_is_not_disturbed(target: &Target) {
-        let mut nvim = with_agent(target, &scenario(&["Edit a.lua"]));
-        nvim.lua(PICKER, json!([]));
-        nvim.request("nvim_buf_set_lines", json!([0, 0, -1, true, ["one", "two", "three"]]));
-        nvim.input("v");
-        send(&mut nvim, "go");
-        wait_open(&mut nvim, 1);
-        nvim.input("jd");
-        nvim.wait_until("the text is gone", DEADLINE, |nvim| nvim.lines(0) == ["wo", "three"]);
-        wait_picker(&mut nvim, 1);
-        nvim.lua("_G.pickers[1].choose(1)", json!([]));
-        finish(&mut nvim);
-    }
-
-    fn a_command_line_is_not_disturbed(target: &Target) {
-        let mut nvim = with_agent(target, &scenario(&["Edit a.lua"]));
-        nvim.lua(PICKER, json!([]));
-        nvim.input(":let g:typed = 'before");
-        nvim.wait_screen("'before");
-        send(&mut nvim, "go");
-        wait_open(&mut nvim, 1);
-        nvim.type_keys(" and after'");
-        nvim.wait_screen(":let g:typed = 'before and after'");
-        nvim.input("<CR>");
-        wait_picker(&mut nvim, 1);
-        assert_eq!(nvim.lua("return vim.g.typed", json!([])), "before and after");
-        nvim.lua("_G.pickers[1].choose(1)", json!([]));
-        finish(&mut nvim);
+    fn one_looks_around_in_what_is_asked_and_comes_back(target: &Target) {
+        let mut nvim = asking(target, &["Edit main.lua"]);
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        let role = "return vim.w.acp_role or 'none'";
+        nvim.input("<Tab>");
+        nvim.wait_until("the cursor is there", DEADLINE, |nvim| nvim.lua(role, json!([])) == "detail");
+        nvim.input("<C-w>p");
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        nvim.input("<Tab>");
+        nvim.wait_until("the cursor is there", DEADLINE, |nvim| nvim.lua(role, json!([])) == "detail");
+        nvim.input("q");
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        assert!(answers(&nvim).is_empty());
+        nvim.input("1");
+        wait_transcript(&mut nvim, "outcome: selected yes.");
+        assert_eq!(nvim.lua("return vim.bo.filetype .. vim.fn.mode()", json!([])), "acp_promptn");
     }
 
     fn answered_without_a_window(target: &Target) {
@@ -174,9 +220,10 @@ nvim_tests! {
             { "id": "always", "name": "Go ahead, always", "kind": "allow_always" },
             { "id": "no", "name": "Rather not", "kind": "reject_once" },
         ]);
-        assert_eq!(nvim.lua("return require('acp').permissions()", json!([])), json!([{
-            "id": ids[0], "session": 1, "title": "Edit main.lua", "kind": "edit", "tool_call": "t1", "options": options,
-        }]));
+        let listed = nvim.lua("return require('acp').permissions()", json!([]));
+        for (name, value) in [("id", json!(ids[0])), ("session", json!(1)), ("title", json!("Edit main.lua")), ("kind", json!("edit")), ("tool_call", json!("t1")), ("options", options.clone())] {
+            assert_eq!(listed[0][name], value, "{listed}");
+        }
         let results = nvim.lua("
             local acp, id = require('acp'), ...
             local function result(ok, err) return ok or err.code end
@@ -194,7 +241,8 @@ nvim_tests! {
             { "name": "AcpPermissionResolved", "data": { "session": session, "permission": permission, "title": title, "kind": kind, "option": "yes" } },
         ]));
         assert_eq!(answers(&nvim)[0]["result"]["outcome"]["optionId"], "yes");
-        assert_eq!(nvim.lua("return { #_G.pickers, #vim.api.nvim_list_wins() }", json!([])), json!([0, 1]));
+        assert_eq!(nvim.lua("return #_G.pickers", json!([])), 0);
+        nvim.wait_until("no window", DEADLINE, |nvim| nvim.lua("return #vim.api.nvim_list_wins()", json!([])) == 1);
     }
 
     fn a_listener_may_answer_at_once(target: &Target) {
@@ -209,24 +257,102 @@ nvim_tests! {
         assert_eq!(nvim.lua("return #_G.pickers", json!([])), 0);
     }
 
-    fn cancel_settles_what_is_open(target: &Target) {
+    fn cancel_closes_what_is_open(target: &Target) {
+        let mut nvim = asking(target, &["Edit a.lua", "Edit b.lua"]);
+        nvim.lua(EVENTS, json!([]));
+        wait_window(&mut nvim, "fake asks (edit): Edit a.lua");
+        nvim.input(":Acp cancel<CR>");
+        let answers = wait_answers(&mut nvim, 2);
+        assert!(answers.iter().all(|it| outcome(it) == "cancelled"), "{answers:?}");
+        wait_state(&mut nvim, "ready");
+        wait_no_window(&mut nvim);
+        nvim.wait_until("both are resolved", DEADLINE, |nvim| {
+            let resolved = "return vim.iter(_G.events):filter(function(it) return it.name == 'AcpPermissionResolved' end)
+                :map(function(it) return it.data.option or 'none' end):totable()";
+            nvim.lua(resolved, json!([])) == json!(["none", "none"])
+        });
+        assert_eq!(nvim.lua("return vim.bo.filetype", json!([])), "acp_prompt");
+        assert_polite(&nvim);
+    }
+
+    fn a_request_that_is_withdrawn_goes_by_itself(target: &Target) {
+        let steps = json!([
+            ask("t1", "Edit a.lua"), ask("t2", "Edit b.lua"),
+            { "wait_file": "withdraw" },
+            { "notify": { "method": "$/cancel_request", "params": { "requestId": "t1" } } },
+            { "await": "t1" }, { "await": "t2" }, { "say": "done" }
+        ]);
+        let mut nvim = chat(target, &json!({ "report": REPORT, "prompts": [{ "steps": steps }] }));
+        nvim.type_keys("go");
+        nvim.input("<C-s><Esc>");
+        wait_window(&mut nvim, "fake asks (edit): Edit a.lua");
+        nvim.scratch().write("withdraw", "");
+        // The next one comes, and the first is not asked again.
+        wait_window(&mut nvim, "fake asks (edit): Edit b.lua");
+        nvim.input("1");
+        wait_transcript(&mut nvim, "done");
+        assert_eq!(chosen(&answers(&nvim)).last().unwrap(), &("t2".to_owned(), "yes".to_owned()));
+        wait_no_window(&mut nvim);
+    }
+
+    fn a_dead_agent_takes_its_questions_along(target: &Target) {
+        let steps = json!([ask("t1", "Edit a.lua"), ask("t2", "Edit b.lua"), { "wait_file": "die" }, { "exit": 3 }]);
+        let mut nvim = chat(target, &json!({ "prompts": [{ "steps": steps }] }));
+        nvim.type_keys("go");
+        nvim.input("<C-s>");
+        wait_window(&mut nvim, "fake asks (edit): Edit a.lua");
+        nvim.scratch().write("die", "");
+        wait_no_window(&mut nvim);
+        wait_open(&mut nvim, 0);
+        wait_transcript(&mut nvim, "exit code 3");
+        nvim.type_keys("well");
+        nvim.wait_until("one types on", DEADLINE, |nvim| nvim.lines(0) == ["well"]);
+    }
+
+    fn a_reason_that_comes_too_late_is_kept(target: &Target) {
+        let mut nvim = asking(target, &["Edit main.lua"]);
+        wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
+        nvim.input("4");
+        nvim.wait_screen("What shall fake do instead? ");
+        nvim.lua("require('acp').cancel()", json!([]));
+        wait_answers(&mut nvim, 1);
+        wait_state(&mut nvim, "ready");
+        nvim.type_keys("Ask me first");
+        nvim.input("<CR>");
+        nvim.wait_until("the words are in the prompt", DEADLINE, |nvim| nvim.lines(0)[0] == "Ask me first");
+        assert_eq!(calls(&nvim, "session/prompt").len(), 1);
+        assert_polite(&nvim);
+    }
+
+    fn a_huge_request_is_cut_to_what_one_reads(target: &Target) {
+        let long = "x".repeat(3_000_000);
+        let mut step = ask("t1", &long);
+        step["request"]["params"]["toolCall"]["locations"] = json!([{ "path": format!("/{}", "y".repeat(1000)) }]);
+        step["request"]["params"]["options"][0]["name"] = json!(format!("a\u{1b}[31m\n{long}"));
+        let steps = json!([step, { "await": "t1" }, { "say": "done" }]);
+        let mut nvim = chat(target, &json!({ "prompts": [{ "steps": steps }] }));
+        nvim.type_keys("go");
+        nvim.input("<C-s><Esc>");
+        let frame = wait_choices(&mut nvim, "5  ■  Stop the agent");
+        assert!(frame.find("1  ✓  a [31m").is_some(), "{}", frame.text());
+        nvim.input("1");
+        wait_transcript(&mut nvim, "done");
+    }
+
+    fn the_picker_of_the_user_is_used(target: &Target) {
         let mut nvim = with_agent(target, &scenario(&["Edit a.lua", "Edit b.lua"]));
         nvim.lua(PICKER, json!([]));
-        nvim.lua(EVENTS, json!([]));
         send(&mut nvim, "go");
         wait_open(&mut nvim, 2);
         assert_eq!(wait_picker(&mut nvim, 1), json!([
-            "fake asks (edit): Edit a.lua", ["Go ahead", "Go ahead, always", "Rather not"], "acp_permission",
+            "fake asks (edit): Edit a.lua",
+            ["✓  Go ahead", "✓✓ Go ahead, always", "✗  Rather not", "✗  Reject with a reason…", "■  Stop the agent"],
+            "acp_permission",
         ]));
+        assert!(nvim.lua(WINDOW, json!([])).is_null());
         nvim.command("Acp cancel");
-        let answers = wait_answers(&mut nvim, 2);
-        assert!(answers.iter().all(|it| outcome(it) == "cancelled"), "{answers:?}");
         finish(&mut nvim);
         wait_open(&mut nvim, 0);
-        nvim.wait_until("both are resolved", DEADLINE, |nvim| {
-            let resolved = "return vim.tbl_map(function(it) return { it.name, it.data.option or 'none' } end, vim.list_slice(_G.events, 3))";
-            nvim.lua(resolved, json!([])) == json!([["AcpPermissionResolved", "none"], ["AcpPermissionResolved", "none"]])
-        });
         // What is still on the screen answers nothing any more.
         nvim.lua("_G.pickers[1].choose(1)", json!([]));
         assert!(nvim.messages().contains("This was not asked any more"), "{}", nvim.messages());
@@ -242,25 +368,24 @@ nvim_tests! {
         let ids = wait_open(&mut nvim, 2);
         nvim.lua("local acp, a, b = require('acp'), ... acp.respond(b, 'no') acp.respond(a, 'yes')", json!(ids));
         finish(&mut nvim);
-        let answers: Vec<_> = answers(&nvim).iter().map(|it| (it["id"].clone(), it["result"]["outcome"]["optionId"].clone())).collect();
-        assert_eq!(answers, [(json!("t2"), json!("no")), (json!("t1"), json!("yes"))]);
+        assert_eq!(chosen(&answers(&nvim)), [("t2".into(), "no".into()), ("t1".into(), "yes".into())]);
     }
 
     fn several_that_were_put_off_are_listed(target: &Target) {
         let mut nvim = asking(target, &["Edit a.lua", "Edit b.lua"]);
         for title in ["Edit a.lua", "Edit b.lua"] {
-            nvim.wait_screen(&format!("fake asks (edit): {title}"));
-            nvim.wait_screen("3: Rather not");
+            wait_window(&mut nvim, &format!("fake asks (edit): {title}"));
             nvim.input("<Esc>");
             nvim.wait_screen(&format!("Still open: fake asks (edit): {title}"));
         }
         assert_eq!(states(&mut nvim), ["waiting"]);
         nvim.input(":Acp permissions<CR>");
-        nvim.wait_screen("2: fake asks (edit): Edit b.lua");
-        nvim.input("2<CR>");
-        nvim.wait_screen("1: Go ahead");
-        nvim.input("1<CR>");
-        assert_eq!(wait_answers(&mut nvim, 1)[0]["id"], "t2");
+        let window = wait_window(&mut nvim, "Waiting for your answer");
+        assert_eq!(window["lines"], json!(["1  fake asks (edit): Edit a.lua", "2  fake asks (edit): Edit b.lua"]));
+        nvim.input("2");
+        wait_window(&mut nvim, "fake asks (edit): Edit b.lua");
+        nvim.input("1");
+        assert_eq!(chosen(&wait_answers(&mut nvim, 1)), [("t2".into(), "yes".into())]);
         wait_open(&mut nvim, 1);
         nvim.command("Acp cancel");
         wait_transcript(&mut nvim, "*cancelled*");
@@ -268,19 +393,34 @@ nvim_tests! {
 
     fn there_is_always_a_no(target: &Target) {
         let mut step = ask("t1", "Do it");
-        step["request"]["params"]["options"] = json!([{ "optionId": "yes", "name": "", "kind": "allow_once" }]);
+        step["request"]["params"]["options"] = json!([{ "optionId": "yes", "name": "", "kind": "allow_once" }, { "optionId": "odd", "name": "Hm", "kind": "odd" }]);
         let mut nvim = with_agent(target, &json!({ "report": REPORT, "prompts": [{ "steps": [step, { "await": "t1" }] }] }));
         nvim.lua(PICKER, json!([]));
         send(&mut nvim, "go");
-        assert_eq!(wait_picker(&mut nvim, 1)[1], json!(["yes", "No (cancels the request)"]));
-        nvim.lua("_G.pickers[1].choose(2)", json!([]));
+        assert_eq!(wait_picker(&mut nvim, 1)[1], json!(["✓  yes", "?  Hm", "✗  No (cancels the request)", "■  Stop the agent"]));
+        nvim.lua("_G.pickers[1].choose(3)", json!([]));
         finish(&mut nvim);
         assert_eq!(outcome(&answers(&nvim)[0]), "cancelled");
     }
-}
 
-/// Lets Neovim take the key, as it does between two keys of a user.
-fn wait_open_or_less(nvim: &mut Nvim) {
-    let open = nvim.lua("return #require('acp').permissions()", json!([]));
-    assert!(open.as_u64().unwrap() <= 2, "{open}");
+    fn by_hand_only_where_that_is_wanted(target: &Target) {
+        let mut nvim = with_agent(target, &scenario(&["Edit a.lua", "Edit b.lua"]));
+        nvim.lua("local given = ... require('acp').setup(vim.tbl_extend('force', { default_agent = 'fake', agents = require('acp.config').get().agents }, given))", json!([{ "permissions": { "open": "manual" }, "icons": "ascii" }]));
+        send(&mut nvim, "go");
+        wait_open(&mut nvim, 2);
+        nvim.wait_screen("fake asks (edit): Edit a.lua. :Acp permissions answers");
+        nvim.input(":Acp permissions<CR>");
+        wait_window(&mut nvim, "Waiting for your answer");
+        nvim.input("1");
+        let window = wait_window(&mut nvim, "fake asks (edit): Edit a.lua");
+        assert_eq!(window["lines"][1], "2  ++ Go ahead, always");
+        nvim.input("1");
+        wait_open(&mut nvim, 1);
+        wait_no_window(&mut nvim);
+        nvim.input(":Acp permissions<CR>");
+        wait_window(&mut nvim, "fake asks (edit): Edit b.lua");
+        nvim.input("3");
+        finish(&mut nvim);
+        assert!(transcript(&mut nvim).contains("outcome: selected no."));
+    }
 }

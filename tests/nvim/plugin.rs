@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::nvim::{DEADLINE, Nvim, Options};
+use crate::support::screen::Frame;
 use crate::support::target::Target;
 
 /// A Neovim that knows one agent, `fake`, which plays this scenario.
@@ -62,6 +63,14 @@ pub(crate) fn wait_transcript_for(nvim: &mut Nvim, text: &str, deadline: Duratio
     nvim.wait_for(&format!("the transcript to have {text:?}"), deadline, |nvim| {
         let transcript = transcript(nvim);
         transcript.contains(text).then_some(transcript)
+    })
+}
+
+/// Waits until this can be chosen in a window of ours, and the window takes keys.
+pub(crate) fn wait_choices(nvim: &mut Nvim, text: &str) -> Frame {
+    nvim.wait_for(&format!("the choice {text:?}"), DEADLINE, |nvim| {
+        let frame = nvim.screen();
+        (frame.find(text).is_some() && frame.find("<CR> chooses").is_some()).then_some(frame)
     })
 }
 

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::plugin::{
-    chat, open, rows, states, transcript, wait_state, wait_transcript, with_options,
+    chat, open, rows, states, transcript, wait_choices, wait_state, wait_transcript, with_options,
 };
 use crate::report::{REPORT, assert_polite, calls, finish, send, wait_call};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
@@ -87,10 +87,12 @@ nvim_tests! {
         nvim.wait_screen("Plan first · Small  ready");
         // By its name, chosen from a list.
         nvim.input(":Acp model<CR>");
-        nvim.wait_screen("2:   Big");
-        nvim.input("2<CR>");
+        wait_choices(&mut nvim, "2    Big");
+        nvim.input("2");
         wait_params(&mut nvim, "session/set_model", &json!({ "modelId": "b" }));
         nvim.wait_screen("Plan first · Big  ready");
+        // Said when the agent has answered: what is said next must not come before.
+        nvim.wait_screen("model: b");
         assert_eq!(nvim.lua("return vim.fn.getcompletion('Acp mode ', 'cmdline')", json!([])), json!(["ask", "plan"]));
         nvim.input(":Acp mode nonsense<CR>");
         nvim.wait_screen("fake has no mode \"nonsense\", there are ask, plan");
@@ -111,11 +113,11 @@ nvim_tests! {
         assert_eq!((&switch["configId"], &switch["value"]), (&json!("web"), &json!(true)));
         nvim.wait_screen("Web: true");
         nvim.input(":Acp config<CR>");
-        let frame = nvim.wait_screen("2: Level: Low");
-        assert!(frame.find("1: How: Plan").is_some() && frame.find("3: Web: on").is_some(), "{}", frame.text());
-        nvim.input("2<CR>");
-        nvim.wait_screen("2:   High");
-        nvim.input("2<CR>");
+        let frame = wait_choices(&mut nvim, "2  Level: Low");
+        assert!(frame.find("1  How: Plan").is_some() && frame.find("3  Web: on").is_some(), "{}", frame.text());
+        nvim.input("2");
+        wait_choices(&mut nvim, "2    High");
+        nvim.input("2");
         nvim.wait_until("the level", DEADLINE, |nvim| calls(nvim, "session/set_config_option").len() == 3);
         assert_eq!(calls(&nvim, "session/set_config_option")[2]["value"], "high");
         assert_polite(&nvim);
@@ -142,9 +144,9 @@ nvim_tests! {
     fn a_kept_session_is_taken_up(target: &Target) {
         let mut nvim = ready(target, &setable(&json!({})));
         nvim.input(":Acp load<CR>");
-        let frame = nvim.wait_screen("1: An old talk");
+        let frame = wait_choices(&mut nvim, "1  An old talk");
         assert!(frame.find("Sessions of fake").is_some(), "{}", frame.text());
-        nvim.input("1<CR>");
+        nvim.input("1");
         nvim.wait_screen("It was this.");
         assert_eq!(rows(&mut nvim), ["▌ You", "What was it?", "", "▌ fake", "It was this."]);
         let load = wait_call(&mut nvim, "session/load");
@@ -171,11 +173,12 @@ nvim_tests! {
     fn usage(target: &Target) {
         let mut nvim = ready(target, &setable(&old_settings()));
         nvim.input(":Acp usage<CR>");
-        nvim.wait_screen("fake has not said what it used");
-        nvim.input("iuse<C-s><Esc>");
-        nvim.wait_screen("Ask · Small  25% context  ready");
+        nvim.wait_screen("has not said what it used");
+        nvim.input("qiuse<C-s><Esc>");
+        nvim.wait_screen("25% context  ready");
         nvim.input(":Acp usage<CR>");
-        nvim.wait_screen("fake: 50 000 tokens of 200 000 (25%), 0.125 USD");
+        nvim.wait_screen("█░░░░░░░░░░░░░░░░░░░░░░  25%  50 000 of 200 000 tokens");
+        nvim.wait_screen("cost: 0.125 USD");
     }
 
     fn words_into_the_running_turn(target: &Target) {
@@ -232,15 +235,15 @@ nvim_tests! {
         ] }] }));
         nvim.type_keys("go");
         nvim.input("<C-s><Esc>");
-        nvim.wait_screen("○ execute: Run the tests");
-        nvim.wait_screen("○ read: Read a.lua");
+        nvim.wait_screen("○ ❯ Run the tests");
+        nvim.wait_screen("○ ▤ Read a.lua");
         nvim.scratch().write("one", "");
-        nvim.wait_screen("◐ read: Read a.lua");
+        nvim.wait_screen("◐ ▤ Read a.lua");
         nvim.scratch().write("two", "");
         wait_transcript(&mut nvim, "Done.");
         nvim.wait_screen("Done.");
         assert_eq!(rows(&mut nvim)[3..], [
-            "▌ fake", "I look.", "", "● read: Read a.lua (10 lines)", "✗ execute: Run the tests", "", "Done.",
+            "▌ fake", "I look.", "", "● ▤ Read a.lua (10 lines)", "✗ ❯ Run the tests", "", "Done.",
         ]);
     }
 

@@ -1,16 +1,9 @@
---- Subcommands about what agents may do and who they know: permissions, auth, logout.
+--- Subcommands about who agents know: auth, logout.
 
 local here = require('acp.commands.here')
 
 ---@type table<string, acp.Subcommand>
 local M = {}
-
-M.permissions = {
-  desc = 'answer what waits for you',
-  impl = function()
-    require('acp.questions').ask_again()
-  end,
-}
 
 M.auth = {
   desc = 'log in to the agent',

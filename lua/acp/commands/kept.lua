@@ -55,7 +55,7 @@ local function pick(info, prompt, fn)
     if err or #(sessions or {}) == 0 then
       return fn(nil)
     end
-    vim.ui.select(sessions or {}, {
+    require('acp.ui.select').open(sessions or {}, {
       prompt = text.one_line(('%s of %s'):format(prompt, info.agent)),
       kind = 'acp_kept_session',
       format_item = line,
@@ -121,7 +121,7 @@ M.delete = {
       if not kept then
         return
       end
-      vim.ui.select({ 'Delete it for ever', 'Keep it' }, {
+      require('acp.ui.select').open({ 'Delete it for ever', 'Keep it' }, {
         prompt = line(kept),
         kind = 'acp_confirm',
       }, function(_, index)

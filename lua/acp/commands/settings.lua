@@ -1,4 +1,4 @@
---- Subcommands that set something: mode, model, config, title; and what was used.
+--- Subcommands that set something: mode, model, config, title.
 
 local here = require('acp.commands.here')
 local notify = require('acp.notify')
@@ -30,7 +30,7 @@ end
 ---@param info acp.SessionInfo
 ---@param setting acp.Setting
 local function pick_value(info, setting)
-  vim.ui.select(setting.values, {
+  require('acp.ui.select').open(setting.values, {
     prompt = text.one_line(('%s of %s'):format(setting.name, info.agent)),
     kind = 'acp_setting',
     format_item = formatter(setting),
@@ -113,7 +113,7 @@ end
 ---@param info acp.SessionInfo
 ---@param list acp.Setting[]
 local function pick_setting(info, list)
-  vim.ui.select(list, {
+  require('acp.ui.select').open(list, {
     prompt = ('Options of %s'):format(text.one_line(info.agent)),
     kind = 'acp_setting',
     format_item = function(setting)
@@ -172,37 +172,6 @@ M.title = {
       return set_title(table.concat(args, ' '))
     end
     vim.ui.input({ prompt = 'Title: ', default = text.one_line(info.title) }, set_title)
-  end,
-}
-
----@param number number
----@return string such as "12 345"
-local function grouped(number)
-  local digits = ('%d'):format(number)
-  return (digits:reverse():gsub('(%d%d%d)', '%1 '):reverse():gsub('^ ', ''))
-end
-
-M.usage = {
-  desc = 'show how full the context is and what the session cost',
-  complete = here.ids,
-  impl = function(args)
-    local info = here.session(args[1])
-    if not info then
-      return
-    end
-    local usage = info.usage
-    if not usage then
-      return notify.show(('%s has not said what it used'):format(text.one_line(info.agent)))
-    end
-    local words = ('%s: %s tokens'):format(info.agent, grouped(usage.used))
-    if usage.size > 0 then
-      local percent = math.floor(100 * usage.used / usage.size + 0.5)
-      words = ('%s of %s (%d%%)'):format(words, grouped(usage.size), percent)
-    end
-    if usage.cost then
-      words = ('%s, %.4g %s'):format(words, usage.cost.amount, usage.cost.currency)
-    end
-    vim.api.nvim_echo({ { text.one_line(words) } }, true, {})
   end,
 }
 

@@ -2,8 +2,8 @@
 
 local M = {}
 
---- Says what was expected when the value does not fit.
----@alias acp.Check fun(value: any): string?
+--- Says what was expected when the value does not fit, and where inside it what else was found.
+---@alias acp.Check fun(value: any): string?, string?, any
 
 ---@param kind type
 ---@return acp.Check
@@ -102,7 +102,7 @@ local agent_fields = {
   pace = number_in(0, 100),
 }
 
----@type table<string, acp.Check|table<string, acp.Check>>
+---@type table<string, acp.Check|table<string, acp.Check|table<string, acp.Check>>>
 local schema = {
   default_agent = function(value)
     return value ~= false and type(value) ~= 'string' and 'the name of an agent' or nil
@@ -112,21 +112,61 @@ local schema = {
   directories = folders,
   start_timeout = number_in(0.1, 3600),
   chat = {
-    layout = one_of('right', 'left'),
+    layout = one_of('right', 'left', 'bottom', 'float', 'tab'),
     width = number_in(0.1, 1000),
+    height = number_in(0.1, 1000),
+    float = { width = number_in(0.1, 1000), height = number_in(0.1, 1000) },
+    plan = one_of('float', 'off'),
+    conceal = is('boolean'),
     prompt_height = number_in(1, 100),
     prompt_max_height = number_in(1, 1000),
   },
+  detail = {
+    diff = one_of('auto', 'unified', 'split'),
+    width = number_in(0.1, 1000),
+    height = number_in(0.1, 1000),
+  },
+  icons = one_of('auto', 'unicode', 'ascii'),
   keys = {
     send = keys_by_mode,
     cancel = keys_by_mode,
     insert = keys_by_mode,
     hide = keys_by_mode,
     help = keys_by_mode,
+    open = keys_by_mode,
+    save = keys_by_mode,
+    visit = keys_by_mode,
+    toggle = keys_by_mode,
+    expand = keys_by_mode,
+    collapse = keys_by_mode,
+    expand_all = keys_by_mode,
+    collapse_all = keys_by_mode,
+    message_next = keys_by_mode,
+    message_prev = keys_by_mode,
+    tab_next = keys_by_mode,
+    tab_prev = keys_by_mode,
+    hunk_next = keys_by_mode,
+    hunk_prev = keys_by_mode,
+    jump = keys_by_mode,
+    jump_split = keys_by_mode,
+    split = keys_by_mode,
+    history_prev = keys_by_mode,
+    history_next = keys_by_mode,
+    history_search = keys_by_mode,
+    queue = keys_by_mode,
   },
   log = { level = one_of('error', 'warn', 'info', 'debug', 'trace') },
-  permissions = { rules = is('table') },
+  permissions = {
+    open = one_of('auto', 'manual'),
+    store = one_of('ask', 'never', 'always'),
+    notify_rules = is('boolean'),
+    rules = function(value)
+      return require('acp.rules.check').problem_of_list(value)
+    end,
+  },
   files = { after_write = one_of('save', 'keep') },
+  history = { size = number_in(0, 100000), persist = is('boolean') },
+  prompt = { complete = one_of('auto', 'manual') },
 }
 
 ---@param path string
@@ -162,9 +202,10 @@ local function merge(base, user, fields, path, problems)
     if not field then
       table.insert(problems, unknown(at, fields))
     elseif type(field) == 'function' then
-      local expected = field(value)
+      local expected, where, got = field(value)
       if expected then
-        table.insert(problems, mismatch(at, expected, value))
+        local found = where and got or value
+        table.insert(problems, mismatch(at .. (where or ''), expected, found))
       else
         result[name] = vim.deepcopy(value)
       end

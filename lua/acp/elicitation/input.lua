@@ -71,7 +71,9 @@ end
 ---@param value acp.FieldValue?
 ---@param before string
 ---@param fn acp.OnField
-local function chosen(field, value, before, fn)
+---@param moment? acp.Moment
+---@return acp.Choosing
+local function chosen(field, value, before, fn, moment)
   ---@type { value?: string|boolean, title: string }[]
   local choices = field.type == 'boolean'
       and { { value = true, title = 'Yes' }, { value = false, title = 'No' } }
@@ -79,9 +81,10 @@ local function chosen(field, value, before, fn)
   if not field.required then
     table.insert(choices, { title = 'Leave it empty' })
   end
-  vim.ui.select(choices, {
+  return require('acp.ui.select').open(choices, {
     prompt = prompt(field, before),
     kind = 'acp_field',
+    moment = moment,
     format_item = function(choice)
       local now = choice.value ~= nil and choice.value == value and '  (now)' or ''
       return text.label(choice.title, tostring(choice.value)) .. now
@@ -99,13 +102,16 @@ end
 ---@param value string[]
 ---@param before string
 ---@param fn acp.OnField
-local function several(field, value, before, fn)
+---@param moment? acp.Moment
+---@return acp.Choosing
+local function several(field, value, before, fn, moment)
   ---@type { value?: string, title: string }[]
   local choices = vim.list_extend({}, field.values or {})
   table.insert(choices, { title = 'Done' })
-  vim.ui.select(choices, {
+  return require('acp.ui.select').open(choices, {
     prompt = prompt(field, before),
     kind = 'acp_field',
+    moment = moment,
     format_item = function(choice)
       if not choice.value then
         return choice.title
@@ -121,7 +127,8 @@ local function several(field, value, before, fn)
       if not problem then
         return fn(true, value)
       end
-      return several(field, value, problem .. '. ', fn)
+      several(field, value, problem .. '. ', fn)
+      return
     end
     -- In the agent's order, whatever the order of choosing.
     local next_value = vim.tbl_filter(
@@ -142,14 +149,16 @@ end
 ---@param value acp.FieldValue?
 ---@param before string words for the beginning of the prompt
 ---@param fn acp.OnField
-function M.ask(field, value, before, fn)
+---@param moment? acp.Moment
+---@return acp.Choosing?
+function M.ask(field, value, before, fn, moment)
   if field.type == 'multiselect' then
-    several(field, type(value) == 'table' and value or {}, before, fn)
+    return several(field, type(value) == 'table' and value or {}, before, fn, moment)
   elseif field.type == 'select' or field.type == 'boolean' then
-    chosen(field, value, before, fn)
-  else
-    typed(field, value, before, fn)
+    return chosen(field, value, before, fn, moment)
   end
+  typed(field, value, before, fn)
+  return nil
 end
 
 return M

@@ -32,6 +32,12 @@
 ---@field name string
 ---@field kind 'allow_once'|'allow_always'|'reject_once'|'reject_always'|'' empty: nobody knows
 
+--- A prompt that waits for its turn.
+---@class (exact) acp.Queued
+---@field tag integer
+---@field text string
+---@field blocks integer how many there are, the text among them
+
 ---@class (exact) acp.Permission
 ---@field id integer
 ---@field session integer
@@ -145,6 +151,7 @@
 ---@field last? integer
 ---@field col? integer
 ---@field lines string[]
+---@field code? true some rows are code that were not
 ---@field repaint? integer rows from this one on are highlighted otherwise, though their text stays
 
 --- Code, and the rows it is on.
@@ -276,6 +283,34 @@
 ---@field tag integer
 ---@field err? acp.Err
 ---@field sessions? acp.Kept[]
+
+---@class (exact) acp.Touched: acp.SessionEffect type "touched"
+---@field path string
+---@field line? integer from 1
+
+---@class (exact) acp.DetailFile
+---@field path string
+---@field added integer
+---@field removed integer
+
+---@class (exact) acp.DetailHead: acp.Effect type "detail"
+---@field surface integer
+---@field title string
+---@field kind string
+---@field status string
+---@field elapsed? number seconds
+---@field tabs { id: string, label: string }[]
+---@field tab string
+---@field files acp.DetailFile[]
+---@field locations { path: string, line?: integer }[]
+---@field attachments { label: string, mime: string, size: integer }[]
+---@field live boolean
+---@field gone boolean
+
+---@class (exact) acp.Saved: acp.SessionEffect type "saved"
+---@field tag integer
+---@field path string
+---@field err? acp.Err
 
 ---@class (exact) acp.Batch
 ---@field patches? acp.Patch[]

@@ -1,4 +1,4 @@
---- What the keys in our buffers do, their defaults, and the list of them.
+--- What the keys in our buffers do, and setting them.
 
 local M = {}
 
@@ -6,6 +6,7 @@ local M = {}
 ---@field desc string
 ---@field roles? string[] buffers that get the default keys, none for <Plug> only
 ---@field run fun()
+---@field key? fun(lhs: string): string what its keys type where they have a meaning of their own
 
 ---@return integer? session
 local function here()
@@ -31,6 +32,9 @@ M.actions = {
         require('acp.ui.prompt').send(session)
       end
     end,
+    key = function()
+      return require('acp.ui.prompt.complete').key_send()
+    end,
   },
   insert = {
     desc = 'go to the prompt and type',
@@ -49,15 +53,55 @@ M.actions = {
   },
   help = {
     desc = 'show these keys',
-    roles = { 'prompt', 'transcript' },
+    roles = { 'prompt', 'transcript', 'detail' },
     run = function()
-      M.help()
+      require('acp.ui.help').show()
     end,
   },
+  history_prev = {
+    desc = 'show the prompt before, on the first row',
+    roles = { 'prompt' },
+    run = function()
+      require('acp.ui.prompt.recall').prev()
+    end,
+    key = function(lhs)
+      return require('acp.ui.prompt.recall').key_prev(lhs)
+    end,
+  },
+  history_next = {
+    desc = 'show the prompt after, on the last row',
+    roles = { 'prompt' },
+    run = function()
+      require('acp.ui.prompt.recall').next()
+    end,
+    key = function(lhs)
+      return require('acp.ui.prompt.recall').key_next(lhs)
+    end,
+  },
+  history_search = {
+    desc = 'complete with past prompts',
+    roles = { 'prompt' },
+    run = function()
+      require('acp.ui.prompt.complete').search()
+    end,
+  },
+  queue = {
+    desc = 'show the prompts that wait',
+    roles = { 'prompt', 'transcript' },
+    run = ex('Acp queue'),
+  },
+  history = { desc = 'choose a past prompt', run = ex('Acp history') },
+  context = { desc = 'mention something in the prompt', run = ex('Acp context') },
   steer = { desc = 'send the prompt into the running turn', run = ex('Acp steer') },
+  permission = { desc = 'answer what waits for you', run = ex('Acp permissions') },
   permissions = { desc = 'answer what waits for you', run = ex('Acp permissions') },
+  rules = { desc = 'edit the rules of this project', run = ex('Acp rules') },
   mode = { desc = 'change the mode', run = ex('Acp mode') },
   model = { desc = 'change the model', run = ex('Acp model') },
+  plan = { desc = 'show the whole plan', run = ex('Acp plan') },
+  usage = { desc = 'show what was used', run = ex('Acp usage') },
+  follow = { desc = 'show the files the agent works on, or no longer', run = ex('Acp follow') },
+  agents = { desc = 'list the agents', run = ex('Acp agents') },
   chat = { desc = 'open the chat', run = ex('AcpChat') },
   new = { desc = 'start a new session', run = ex('AcpChat!') },
   sessions = { desc = 'switch to another session', run = ex('Acp sessions') },
@@ -65,10 +109,21 @@ M.actions = {
   close = { desc = 'end the session', run = ex('Acp close') },
 }
 
+for name, action in pairs(require('acp.ui.keymaps.view')) do
+  M.actions[name] = action
+end
+
+--- The <Plug> map of an action.
+---@param name string
+---@return string
+function M.plug(name)
+  return ('<Plug>(acp-%s)'):format((name:gsub('_', '-')))
+end
+
 --- Runs an action by name, as the <Plug> maps do.
 ---@param name string
 function M.run(name)
-  M.actions[name].run()
+  M.actions[(name:gsub('-', '_'))].run()
 end
 
 ---@param keys string|string[]|false|nil
@@ -113,9 +168,14 @@ local function map(buf, name, mode, lhs)
     vim.keymap.set(mode, lhs, function()
       return cancel_or(lhs)
     end, opts)
+  elseif M.actions[name].key then
+    opts.expr = true
+    vim.keymap.set(mode, lhs, function()
+      return M.actions[name].key(lhs)
+    end, opts)
   else
     opts.remap = true
-    vim.keymap.set(mode, lhs, ('<Plug>(acp-%s)'):format(name), opts)
+    vim.keymap.set(mode, lhs, M.plug(name), opts)
   end
 end
 
@@ -134,7 +194,7 @@ end
 
 --- Sets the default keys in one of our buffers.
 ---@param buf integer
----@param role 'transcript'|'prompt'
+---@param role string
 function M.attach(buf, role)
   for _, name in ipairs(actions_of(role)) do
     for _, mode in ipairs({ 'n', role == 'prompt' and 'i' or nil }) do
@@ -143,31 +203,6 @@ function M.attach(buf, role)
       end
     end
   end
-end
-
---- Lists the keys of the current buffer in a float.
-function M.help()
-  local role = vim.b.acp_role or 'prompt'
-  local rows = {}
-  for _, name in ipairs(actions_of(role)) do
-    local shown = {}
-    for _, mode in ipairs({ 'n', role == 'prompt' and 'i' or nil }) do
-      for _, lhs in ipairs(keys_of(name, mode)) do
-        table.insert(shown, mode == 'i' and lhs .. ' (insert)' or lhs)
-      end
-    end
-    if #shown > 0 then
-      table.insert(rows, { table.concat(shown, '  '), M.actions[name].desc })
-    end
-  end
-  vim.list_extend(rows, {
-    { '', '' },
-    { ':AcpChat', 'open the chat' },
-    { ':AcpChat!', 'start a new session' },
-    { ':Acp', 'everything else, with completion' },
-    { ':help acp', 'the manual' },
-  })
-  require('acp.ui.float').table('Keys in the ' .. role, rows)
 end
 
 return M

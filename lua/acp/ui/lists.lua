@@ -45,7 +45,7 @@ function M.sessions()
   if #infos == 0 then
     return require('acp.notify').show('there is no session yet: type :AcpChat')
   end
-  vim.ui.select(infos, {
+  require('acp.ui.select').open(infos, {
     prompt = 'Sessions',
     kind = 'acp_session',
     format_item = session_line,

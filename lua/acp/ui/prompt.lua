@@ -1,11 +1,12 @@
---- The prompt buffers: ordinary editing, sending, and the hint shown while one is empty.
+--- The prompt buffers: ordinary editing, and sending what was typed. What helps with the typing is
+--- in `acp.ui.prompt.*`.
 
 local M = {}
 
-local namespace = vim.api.nvim_create_namespace('acp.prompt')
-
 ---@type table<integer, integer> buffer by session
 local buffers = {}
+---@type table<integer, string> project by buffer
+local projects = {}
 
 ---@param session integer
 ---@return integer? buf
@@ -14,16 +15,36 @@ function M.buffer(session)
   return buf and vim.api.nvim_buf_is_loaded(buf) and buf or nil
 end
 
+--- What was typed.
 ---@param buf integer
 ---@return string
-local function text_of(buf)
+function M.text(buf)
   return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
 end
 
 ---@param buf integer
 ---@return boolean
+local function is_huge(buf)
+  return vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf)) > 1000000
+end
+
+--- What was typed in all prompts of a project, if it is not beyond all measure.
+---@param cwd string
+---@return string[]
+function M.texts(cwd)
+  local texts = {}
+  for buf, project in pairs(projects) do
+    if project == cwd and vim.api.nvim_buf_is_loaded(buf) and not is_huge(buf) then
+      table.insert(texts, M.text(buf))
+    end
+  end
+  return texts
+end
+
+---@param buf integer
+---@return boolean
 local function is_empty(buf)
-  return vim.api.nvim_buf_line_count(buf) == 1 and text_of(buf) == ''
+  return vim.api.nvim_buf_line_count(buf) == 1 and M.text(buf) == ''
 end
 
 --- Whether nothing was typed.
@@ -34,53 +55,89 @@ function M.is_empty(session)
   return not buf or is_empty(buf)
 end
 
----@param info acp.SessionInfo
----@return string
-local function hint(info)
-  local agent = require('acp.text').one_line(info.agent)
-  local texts = {
-    starting = ('%s is starting; you can type already'):format(agent),
-    running = ('%s is working  <C-c> stops it'):format(agent),
-    cancelling = ('%s is stopping'):format(agent),
-    waiting = ('%s waits for your answer'):format(agent),
-    failed = ('%s has ended; a prompt restarts it'):format(agent),
-    closed = 'this session is closed  :AcpChat',
-  }
-  return texts[info.state] or ('Ask %s  <C-s> sends, g? shows keys'):format(agent)
+--- Brings everything around the text up to date with it.
+---@param buf integer
+local function changed(buf)
+  require('acp.ui.prompt.hint').show(buf)
+  require('acp.ui.prompt.chips').changed(buf)
+  require('acp.ui.prompt.drafts').changed(projects[buf])
+  require('acp.ui.window').fit_prompt(buf)
 end
 
+--- Puts another text in place of what was typed, as one step to undo.
 ---@param buf integer
-local function decorate(buf)
-  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
-  local session = require('acp.session')
-  local info = session.info(session.of_buffer(buf) or -1)
-  if info and is_empty(buf) then
-    vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, {
-      virt_text = { { hint(info), 'AcpPlaceholder' } },
-      virt_text_pos = 'overlay',
-    })
+---@param text string
+function M.set_text(buf, text)
+  -- A block of its own, also in the middle of an insert.
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n', { plain = true }))
+  changed(buf)
+end
+
+--- Puts the cursors of all windows behind the text.
+---@param buf integer
+function M.cursor_to_end(buf)
+  local last = vim.api.nvim_buf_line_count(buf)
+  local line = vim.api.nvim_buf_get_lines(buf, last - 1, last, false)[1] or ''
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    vim.api.nvim_win_set_cursor(win, { last, #line })
   end
 end
 
---- Brings the hint and the height of the windows up to date with the text.
+--- A buffer that goes away leaves its text to the next chat of the project; `:edit` and the like
+--- empty the buffer but keep it.
 ---@param buf integer
-local function changed(buf)
-  decorate(buf)
-  require('acp.ui.window').fit_prompt(buf)
+local function unloaded(buf)
+  local cwd = projects[buf]
+  local drafts = require('acp.ui.prompt.drafts')
+  drafts.keep(cwd, is_huge(buf) and '' or M.text(buf))
+  require('acp.ui.prompt.recall').reset(buf)
+  require('acp.client').defer(function()
+    if vim.api.nvim_buf_is_loaded(buf) and is_empty(buf) then
+      M.set_text(buf, drafts.take(cwd) or '')
+    elseif not vim.api.nvim_buf_is_valid(buf) then
+      projects[buf] = nil
+    end
+  end)
+end
+
+---@param buf integer
+local function watch(buf)
+  local function on(event, desc, callback)
+    local group = vim.api.nvim_create_augroup('acp', { clear = false })
+    local opts = { group = group, buffer = buf, desc = desc, callback = callback }
+    vim.api.nvim_create_autocmd(event, opts)
+  end
+  on(
+    { 'TextChanged', 'TextChangedI', 'TextChangedP' },
+    'acp: fit the prompt to its text',
+    function()
+      changed(buf)
+    end
+  )
+  on('CompleteDone', 'acp: show what was chosen above the prompt', function()
+    require('acp.ui.prompt.chips').changed(buf)
+  end)
+  on('BufUnload', 'acp: keep what was not sent', function()
+    unloaded(buf)
+  end)
 end
 
 ---@param info acp.SessionInfo
 ---@return integer buf
 local function create(info)
+  local drafts = require('acp.ui.prompt.drafts')
   local buf = require('acp.ui.buffer').create(info, 'prompt')
-  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
-    group = vim.api.nvim_create_augroup('acp', { clear = false }),
-    buffer = buf,
-    desc = 'acp: fit the prompt to its text',
-    callback = function()
-      changed(buf)
-    end,
-  })
+  projects[buf] = info.cwd
+  require('acp.ui.prompt.paste').attach()
+  require('acp.ui.prompt.complete').attach(buf)
+  drafts.attach()
+  watch(buf)
+  local draft = drafts.take(info.cwd)
+  if draft then
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(draft, '\n', { plain = true }))
+    require('acp.ui.prompt.chips').changed(buf)
+  end
   return buf
 end
 
@@ -88,22 +145,42 @@ end
 ---@param info acp.SessionInfo
 ---@return integer buf
 function M.ensure(info)
+  require('acp.context.origin').attach()
   local buf = M.buffer(info.id)
+  local made = not buf
   if not buf then
     buf = create(info)
     buffers[info.id] = buf
   end
-  decorate(buf)
+  require('acp.ui.prompt.hint').show(buf)
+  -- The windows are about to be arranged.
+  require('acp.client').defer(function()
+    require('acp.ui.prompt.chips').apply(buf)
+    if made then
+      M.cursor_to_end(buf)
+    end
+  end)
   return buf
 end
 
---- Deletes the buffer of a session that is over, unless there is unsent text in it.
+--- Deletes the buffer of a session that is over. Unsent text goes to the next chat, unless it is
+--- on the screen.
 ---@param session integer
 function M.delete(session)
   local buf = M.buffer(session)
-  if buf and is_empty(buf) then
+  if buf and (is_empty(buf) or #vim.fn.win_findbuf(buf) == 0) then
     vim.api.nvim_buf_delete(buf, { force = true })
     buffers[session] = nil
+  end
+end
+
+--- What was sent has not arrived: the user gets it back.
+---@param buf integer
+---@param text string
+local function give_back(buf, text)
+  if vim.api.nvim_buf_is_loaded(buf) and is_empty(buf) then
+    M.set_text(buf, text)
+    M.cursor_to_end(buf)
   end
 end
 
@@ -112,19 +189,27 @@ end
 ---@param steer? boolean into the running turn
 function M.send(session, steer)
   local buf = M.buffer(session)
-  local text = buf and vim.trim(text_of(buf)) or ''
-  if not buf or text == '' then
+  local info = require('acp.session').info(session)
+  local text = buf and vim.trim(M.text(buf)) or ''
+  if not buf or not info or text == '' then
     return
   end
-  local opts = { session = session, steer = steer }
-  local ok, err = require('acp.session').prompt(text, opts)
-  if not ok then
-    return require('acp.notify').err(err --[[@as acp.Err]])
+  local emptied, failed = false, false
+  require('acp.ui.prompt.outgoing').send(info, text, steer, function(err)
+    failed = true
+    if emptied then
+      give_back(buf, text)
+    end
+    require('acp.notify').err(err)
+  end)
+  if failed then
+    return
   end
-  -- A block of its own, also in the middle of an insert: undo brings the text back.
-  vim.bo[buf].undolevels = vim.bo[buf].undolevels
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
-  changed(buf)
+  emptied = true
+  require('acp.history').add(text, info.cwd)
+  require('acp.ui.prompt.recall').reset(buf)
+  M.set_text(buf, '')
+  require('acp.ui.prompt.chips').clear(buf)
   require('acp.ui.transcript').follow(session)
 end
 
@@ -140,20 +225,48 @@ function M.append(session, lines)
   local before = vim.api.nvim_buf_get_lines(buf, last - 1, last, false)[1]
   local start = before == '' and last - 1 or last
   vim.api.nvim_buf_set_lines(buf, start, -1, false, vim.list_extend(vim.deepcopy(lines), { '' }))
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
-  end
+  M.cursor_to_end(buf)
   changed(buf)
+end
+
+--- Adds words at the end of what was typed, set off by blanks.
+---@param session integer
+---@param words string
+function M.insert(session, words)
+  local buf = M.buffer(session)
+  if not buf then
+    return
+  end
+  local last = vim.api.nvim_buf_line_count(buf)
+  local line = vim.api.nvim_buf_get_lines(buf, last - 1, last, false)[1] or ''
+  local blank = (line == '' or line:match('%s$')) and '' or ' '
+  vim.api.nvim_buf_set_lines(buf, last - 1, last, false, { ('%s%s%s '):format(line, blank, words) })
+  M.cursor_to_end(buf)
+  changed(buf)
+end
+
+---@param session integer
+local function refresh(session)
+  local buf = M.buffer(session)
+  if buf then
+    require('acp.ui.prompt.hint').show(buf)
+  end
 end
 
 --- Starts listening to the core.
 function M.attach()
   local client = require('acp.client')
+  require('acp.ui.queue').attach()
   ---@param effect acp.SessionChanged
   client.subscribe('session', function(effect)
-    local buf = M.buffer(effect.info.id)
-    if buf and is_empty(buf) then
-      decorate(buf)
+    refresh(effect.info.id)
+  end)
+  ---@param effect acp.SessionEffect
+  client.subscribe('settings', function(effect)
+    refresh(effect.session)
+    local buf = M.buffer(effect.session)
+    if buf then
+      require('acp.ui.prompt.complete').refresh(buf)
     end
   end)
   ---@param effect acp.SessionEffect

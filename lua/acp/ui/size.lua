@@ -1,97 +1,124 @@
---- How big the chat windows are: fitted to screen and text, until the user decides otherwise.
+--- How big the chat windows shall be: what the options say, until the user decides otherwise. What
+--- the user has decided is kept for each layout, as a share of the screen. Touches no window.
 
 local M = {}
 
----@param win? integer
+--- Shares of the screen, but for `rows`.
+---@class acp.KeptSize
+---@field width? number
+---@field height? number
+---@field prompt? number width of a prompt beside the transcript
+---@field rows? integer of the prompt while there is little in it
+
+---@type table<acp.Layout, acp.KeptSize>
+M.kept = { right = {}, left = {}, bottom = {}, float = {}, tab = {} }
+
+--- From this width on there is room for the prompt beside the transcript.
+local wide = 120
+
+---@param wish number what the options say: a share of the whole when below 1
+---@param whole integer
 ---@return integer
-function M.width(win)
-  local wish = win and vim.w[win].acp_ratio or require('acp.config').get().chat.width
+local function cells(wish, whole)
+  return math.floor(wish < 1 and whole * wish or wish)
+end
+
+---@param share number what the user has given it
+---@param whole integer
+---@return integer
+local function part(share, whole)
+  return math.floor(share * whole + 0.5)
+end
+
+---@param value integer
+---@param low integer
+---@param high integer
+---@return integer
+local function within(value, low, high)
+  return math.max(math.min(value, high), low)
+end
+
+---@return acp.ChatConfig
+local function config()
+  return require('acp.config').get().chat
+end
+
+--- Whether a layout has the prompt beside the transcript, on this screen.
+---@param layout acp.Layout
+---@return boolean
+function M.beside(layout)
+  return layout == 'bottom' and vim.o.columns >= wide
+end
+
+--- Columns of a chat at the side.
+---@param layout acp.Layout
+---@return integer
+function M.width(layout)
   local columns = vim.o.columns
-  if wish >= 1 then
+  local share, wish = M.kept[layout].width, config().width
+  if share then
+    return within(part(share, columns), 1, columns)
+  elseif wish >= 1 then
     return math.max(math.min(math.floor(wish), columns - 10), 1)
   end
-  local least = math.min(40, math.floor(columns / 2))
-  return math.max(math.floor(columns * wish), least)
+  return math.max(cells(wish, columns), math.min(40, math.floor(columns / 2)))
 end
 
----@param prompt integer
----@param transcript integer
+--- Rows of a chat at the bottom, both windows together.
 ---@return integer
-local function prompt_height(prompt, transcript)
-  local chat = require('acp.config').get().chat
-  local room = vim.api.nvim_win_get_height(prompt) + vim.api.nvim_win_get_height(transcript)
-  local text = vim.api.nvim_win_text_height(prompt, {}).all
-  local least = vim.w[prompt].acp_least or chat.prompt_height ---@type integer
-  local most = math.min(math.max(chat.prompt_max_height, least), math.floor(room / 2))
-  return math.floor(math.max(math.min(math.max(text, least), most), 1))
+function M.height()
+  local lines = vim.o.lines
+  local share = M.kept.bottom.height
+  if share then
+    return within(part(share, lines), 2, lines)
+  end
+  return within(cells(config().height, lines), math.min(6, math.floor(lines / 2)), lines)
 end
 
---- Fits the prompt to its text; alone it has all the room anyway.
----@param pair acp.Pair
-function M.fit_height(pair)
-  local prompt, transcript = pair.prompt, pair.transcript
-  if not prompt or not transcript then
-    return
-  end
-  local height = prompt_height(prompt, transcript)
-  vim.w[prompt].acp_height = height
-  if vim.api.nvim_win_get_height(prompt) ~= height then
-    vim.api.nvim_win_set_height(prompt, height)
-  end
-  if vim.api.nvim_win_text_height(prompt, {}).all <= height then
-    -- The cursor has scrolled it while there was less room.
-    vim.api.nvim_win_call(prompt, function()
-      vim.fn.winrestview({ topline = 1 })
-    end)
-  end
+--- Columns of a prompt beside the transcript.
+---@return integer
+function M.prompt_width()
+  return within(part(M.kept.bottom.prompt or 0.35, vim.o.columns), 1, vim.o.columns)
 end
 
---- Fits both windows.
----@param pair acp.Pair
-function M.fit(pair)
-  local win = pair.transcript or pair.prompt
-  if not win then
-    return
-  end
-  local width = M.width(win)
-  vim.w[win].acp_width = width
-  vim.w[win].acp_screen = { vim.o.columns, vim.o.lines }
-  if vim.api.nvim_win_get_width(win) ~= width then
-    vim.api.nvim_win_set_width(win, width)
-  end
-  M.fit_height(pair)
+--- Rows that the prompt should have, of those that both windows have together.
+---@param layout acp.Layout
+---@param prompt integer? its window
+---@param room integer
+---@return integer
+function M.prompt_rows(layout, prompt, room)
+  local given = M.kept[layout].rows
+  -- What is told above the text has a row of its own.
+  local bar = prompt and vim.wo[prompt].winbar ~= '' and 1 or 0
+  local text = (prompt and vim.api.nvim_win_text_height(prompt, {}).all or 1) + bar
+  local least = given or config().prompt_height + bar
+  local limit = config().prompt_max_height + bar
+  local most = math.max(math.min(limit, math.floor(room / 2)), given or 1)
+  return within(math.max(text, least), 1, math.max(math.min(most, room - 2), 1))
 end
 
----@param win integer
----@return boolean whether the screen has the size it was fitted to
-local function same_screen(win)
-  return vim.deep_equal(vim.w[win].acp_screen, { vim.o.columns, vim.o.lines })
-end
-
---- Fits both windows if the screen has another size than before.
----@param pair acp.Pair
-function M.refit(pair)
-  local win = pair.transcript
-  if win and not same_screen(win) then
-    M.fit(pair)
+--- Where a window of the floating layout goes: both together are in the middle of the room.
+---@param role acp.Role
+---@param room acp.Room
+---@param prompt integer? its window
+---@return acp.Box
+function M.box(role, room, prompt)
+  local wish, share = config().float, M.kept.float
+  local width = share.width and part(share.width, room.width) or cells(wish.width, room.width)
+  local height = share.height and part(share.height, room.height) or cells(wish.height, room.height)
+  width, height = within(width, 1, room.width), within(height, 4, math.max(room.height, 4))
+  local rows = M.prompt_rows('float', prompt, height - 2)
+  local top = room.row + math.max(math.floor((room.height - height) / 2), 0)
+  local box = {
+    row = top,
+    col = room.col + math.floor((room.width - width) / 2),
+    width = width,
+    height = math.max(height - rows - 2, 1),
+  }
+  if role == 'prompt' then
+    box.row, box.height = top + box.height + 2, rows
   end
-end
-
---- Remembers sizes that differ from what was fitted: the user has given them.
----@param pair acp.Pair
-function M.remember(pair)
-  local win, prompt = pair.transcript, pair.prompt
-  if not win or not prompt or not same_screen(win) then
-    return
-  end
-  local width = vim.api.nvim_win_get_width(win)
-  if width ~= vim.w[win].acp_width then
-    vim.w[win].acp_width, vim.w[win].acp_ratio = width, width / vim.o.columns
-  end
-  local height = vim.api.nvim_win_get_height(prompt)
-  if height ~= vim.w[prompt].acp_height then
-    vim.w[prompt].acp_height, vim.w[prompt].acp_least = height, height
-  end
+  return box
 end
 
 return M

@@ -1,135 +1,100 @@
---- The winbar of the transcript, the spinner in it, and the text for statuslines.
+--- The winbar of the transcript and the spinner in it. A winbar is drawn far more often than it
+--- changes: its text is a variable of the window, made anew when something has happened.
 
+local look = require('acp.ui.look')
+local status = require('acp.ui.status')
 local text = require('acp.text')
 
 local M = {}
 
-local frames = { '⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏' }
 local interval = 120
 
----@class acp.Since
----@field state string
----@field at integer milliseconds
-
----@type table<integer, acp.Since> when each session entered its state
-local since = {}
----@type table<integer, string> mode and model of each session, while they are known to be right
-local labels = {}
 ---@type integer?
 local timer
 
----@type table<string, { label: string, group: string, busy?: boolean }>
-local states = {
-  starting = { label = 'starting', group = 'AcpWinbarBusy', busy = true },
-  ready = { label = 'ready', group = 'AcpMuted' },
-  running = { label = 'working', group = 'AcpWinbarBusy', busy = true },
-  waiting = { label = 'waits for you', group = 'AcpWinbarWaiting' },
-  cancelling = { label = 'stopping', group = 'AcpWinbarBusy', busy = true },
-  failed = { label = 'failed', group = 'AcpError' },
-  closed = { label = 'closed', group = 'AcpMuted' },
-}
-
----@param info acp.SessionInfo
----@return { label: string, group: string, busy?: boolean }
-local function state_of(info)
-  if info.pending_permissions > 0 then
-    return states.waiting
-  end
-  return states[info.state] or { label = info.state, group = 'AcpMuted' }
-end
-
----@param info acp.SessionInfo
-local function note(info)
-  local entry = since[info.id]
-  if not entry or entry.state ~= info.state then
-    since[info.id] = { state = info.state, at = vim.uv.now() }
-  end
-end
-
----@param seconds integer
----@return string
-local function duration(seconds)
-  if seconds < 60 then
-    return ('%ds'):format(seconds)
-  end
-  return ('%dm%02ds'):format(math.floor(seconds / 60), seconds % 60)
-end
-
----@param info acp.SessionInfo
----@return string such as "working 12s"
-local function state_text(info)
-  local state = state_of(info)
-  if not state.busy then
-    return state.label
-  end
-  note(info)
-  local elapsed = math.floor((vim.uv.now() - since[info.id].at) / 1000)
-  return ('%s %s'):format(state.label, duration(elapsed))
-end
-
 ---@return string
 local function spinner()
+  local frames = look.glyphs().spinner
   return frames[math.floor(vim.uv.now() / interval) % #frames + 1] or ''
 end
 
+---@class (exact) acp.WinbarPart
+---@field text string
+---@field rank integer the first to be kept where room is scarce is 1
+
+--- The parts between title and state, as they stand there.
 ---@param info acp.SessionInfo
----@return string such as "45% context  ", empty when unknown
-local function meter(info)
-  local usage = info.usage
-  if not usage or not usage.used or not usage.size or usage.size <= 0 then
-    return ''
-  end
-  return ('%d%% context  '):format(math.floor(100 * usage.used / usage.size + 0.5))
+---@param win integer
+---@return acp.WinbarPart[]
+local function parts(info, win)
+  local follow = package.loaded['acp.follow']
+  local following = follow and follow.shown(win) and look.glyphs().eye .. ' follows' or ''
+  local plan = status.plan(info.id)
+  return {
+    { text = following, rank = 3 },
+    { text = plan ~= '' and 'plan ' .. plan or '', rank = 1 },
+    { text = status.names(info.id), rank = 4 },
+    { text = status.context(info), rank = 2 },
+    { text = status.cost(info), rank = 5 },
+  }
 end
 
----@param id integer
----@return string such as "Plan · Opus  ", empty when unknown
-local function label(id)
-  if labels[id] then
-    return labels[id]
-  end
-  local settings = require('acp.settings')
-  local known, names = settings.get(id), {}
-  for _, category in ipairs({ 'mode', 'model' }) do
-    local setting = known and settings.find(known, category)
-    if setting then
-      table.insert(names, text.shorten(settings.current_name(setting), 24))
-    end
-  end
-  labels[id] = #names > 0 and table.concat(names, ' · ') .. '  ' or ''
-  return labels[id]
-end
-
---- What of the settings and the context there is room for: the agent and its state go first.
----@param info acp.SessionInfo
+--- What of the parts there is room for.
+---@param all acp.WinbarPart[]
 ---@param room integer
 ---@return string
-local function details(info, room)
-  local all = label(info.id) .. meter(info)
-  if vim.fn.strdisplaywidth(all) <= room then
-    return all
+local function fitting(all, room)
+  local sorted, kept = vim.list_extend({}, all), {} ---@type acp.WinbarPart[], table
+  table.sort(sorted, function(a, b)
+    return a.rank < b.rank
+  end)
+  for _, part in ipairs(sorted) do
+    local width = part.text ~= '' and vim.fn.strdisplaywidth(part.text) + 2 or 0
+    if width <= room then
+      kept[part], room = true, room - width
+    end
   end
-  return vim.fn.strdisplaywidth(meter(info)) <= room and meter(info) or ''
+  local shown = ''
+  for _, part in ipairs(all) do
+    shown = shown .. (kept[part] and part.text ~= '' and part.text .. '  ' or '')
+  end
+  return shown
+end
+
+--- A title is worth this many cells before the last of the parts, and none below a few.
+local title_room, title_least = 16, 8
+
+---@param title string
+---@param room integer
+---@return string
+local function title_in(title, room)
+  local short = text.shorten(title, room)
+  return (room >= title_least or short == text.one_line(title)) and short or ''
 end
 
 ---@param info acp.SessionInfo
----@param width integer
+---@param win integer
 ---@return string line in the syntax of the option
-local function line(info, width)
-  local state = state_of(info)
-  local agent = text.one_line(info.agent)
+local function make(info, win)
+  local width = vim.api.nvim_win_get_width(win)
+  local state = status.state(info)
   local right = (state.busy and spinner() .. ' ' or '')
-    .. state_text(info)
+    .. status.state_text(info)
     .. (info.queued > 0 and ('  +%d queued'):format(info.queued) or '')
     .. ' '
-  local room = width - vim.fn.strdisplaywidth(agent .. right) - 4
-  local middle = details(info, room)
+  right = text.shorten(right, width)
+  local agent = text.shorten(info.agent, width - vim.fn.strdisplaywidth(right) - 2)
+  -- As if hours had passed already: parts shall not come and go with the clock.
+  local clock = state.busy and math.max(#state.label + 7 - #status.state_text(info), 0) or 0
+  local room = math.max(width - vim.fn.strdisplaywidth(agent .. right) - clock - 4, 0)
+  local wanted = math.min(vim.fn.strdisplaywidth(text.one_line(info.title)), title_room)
+  local middle = fitting(parts(info, win), room - (room > 2 * title_room and wanted or 0))
   return table.concat({
     '%#AcpWinbarAgent#',
     text.statusline(agent),
-    '%#AcpWinbar#  ',
+    agent ~= '' and '%#AcpWinbar#  ' or '',
     -- 'winbar' itself would cut the beginning.
-    text.statusline(text.shorten(info.title, room - vim.fn.strdisplaywidth(middle))),
+    text.statusline(title_in(info.title, room - vim.fn.strdisplaywidth(middle))),
     '%=%#AcpMuted#',
     text.statusline(middle),
     ('%%#%s#'):format(state.group),
@@ -137,112 +102,117 @@ local function line(info, width)
   })
 end
 
---- What the 'winbar' of a chat window evaluates.
+---@param win integer
 ---@return string
-function M.render()
-  local win = vim.g.statusline_winid or vim.api.nvim_get_current_win()
+local function fresh(win)
   if not vim.api.nvim_win_is_valid(win) then
     return ''
   end
   local session = require('acp.session')
   local id = session.of_buffer(vim.api.nvim_win_get_buf(win))
   local info = id and session.info(id)
-  return info and line(info, vim.api.nvim_win_get_width(win)) or ''
+  return info and make(info, win) or ''
 end
 
---- Windows in this tabpage whose session is busy.
----@return integer[]
-local function busy_windows()
+--- For the option: only a variable of the window is looked up when it is drawn.
+M.option = "%{%get(w:,'acp_winbar','')%}"
+
+---@param win integer
+local function redraw(win)
+  if not pcall(vim.api.nvim__redraw, { win = win, winbar = true }) then
+    vim.cmd.redrawstatus({ bang = true })
+  end
+end
+
+--- Makes the text of windows anew and draws those that have changed.
+---@param wins integer[]
+function M.update(wins)
+  for _, win in ipairs(wins) do
+    local line = fresh(win)
+    if vim.api.nvim_win_is_valid(win) and line ~= vim.w[win].acp_winbar then
+      vim.w[win].acp_winbar = line
+      redraw(win)
+    end
+  end
+end
+
+---@param busy? boolean only those whose session is busy
+---@return integer[] windows of transcripts in this tabpage
+local function transcripts(busy)
   local session = require('acp.session')
   return vim.tbl_filter(function(win)
     local buf = vim.api.nvim_win_get_buf(win)
     local id = vim.b[buf].acp_role == 'transcript' and session.of_buffer(buf)
     local info = id and session.info(id)
-    return info ~= nil and info ~= false and state_of(info).busy == true
+    return info ~= nil and info ~= false and (not busy or status.state(info).busy == true)
   end, vim.api.nvim_tabpage_list_wins(0))
 end
 
----@param wins integer[]
-local function redraw(wins)
-  for _, win in ipairs(wins) do
-    if not pcall(vim.api.nvim__redraw, { win = win, winbar = true }) then
-      vim.cmd.redrawstatus({ bang = true })
-      return
-    end
-  end
-end
-
-local function stop()
-  if timer then
+local function tick()
+  local wins = transcripts(true)
+  if #wins == 0 and timer then
     vim.fn.timer_stop(timer)
     timer = nil
   end
+  M.update(wins)
 end
 
-local function tick()
-  local wins = busy_windows()
-  if #wins == 0 then
-    stop()
-  end
-  redraw(wins)
-end
-
---- Starts the spinner where one is due; it stops by itself.
+--- Makes all texts anew, and starts the spinner where one is due; it stops by itself.
 function M.refresh()
-  if not timer and #busy_windows() > 0 then
+  M.update(transcripts())
+  if not timer and #transcripts(true) > 0 then
     timer = vim.fn.timer_start(interval, tick, { ['repeat'] = -1 })
   end
 end
 
+---@param session integer
+local function changed(session)
+  M.update(require('acp.ui.window').windows_of(session))
+end
+
+---@type string?
+local said
+
 ---@param effect acp.SessionChanged
 local function session_changed(effect)
-  note(effect.info)
-  redraw(require('acp.ui.window').windows_of(effect.info.id))
+  status.note(effect.info)
+  status.expire()
+  changed(effect.info.id)
   -- The user's own statusline may show `status()`.
-  vim.cmd.redrawstatus({ bang = true })
-  M.refresh()
+  local line = status.line()
+  if line ~= said then
+    said = line
+    vim.cmd.redrawstatus({ bang = true })
+  end
+  if not timer and status.state(effect.info).busy then
+    M.refresh()
+  end
 end
 
 --- Starts listening to the core.
 function M.attach()
   local client = require('acp.client')
   client.subscribe('session', session_changed)
-  for _, changed in ipairs({ 'settings', 'ready' }) do
+  for _, type in ipairs({ 'settings', 'ready' }) do
     ---@param effect acp.SessionEffect
-    client.subscribe(changed, function(effect)
-      labels[effect.session] = nil
-      redraw(require('acp.ui.window').windows_of(effect.session))
+    client.subscribe(type, function(effect)
+      status.forget(effect.session)
+      changed(effect.session)
     end)
   end
   ---@param effect acp.SessionEffect
   client.subscribe('closed', function(effect)
-    since[effect.session], labels[effect.session] = nil, nil
+    status.drop(effect.session)
+    status.expire()
   end)
-  vim.api.nvim_create_autocmd({ 'TabEnter', 'BufWinEnter' }, {
-    group = vim.api.nvim_create_augroup('acp', { clear = false }),
-    desc = 'acp: a chat may have come into view',
+  local group = vim.api.nvim_create_augroup('acp', { clear = false })
+  vim.api.nvim_create_autocmd({ 'TabEnter', 'BufWinEnter', 'VimResized', 'WinResized' }, {
+    group = group,
+    desc = 'acp: a chat may have come into view, or have another width',
     callback = function()
       M.refresh()
     end,
   })
-end
-
---- A short text for a statusline: the session that is meant now and what it does. It is literal
---- however the statusline treats `%`.
----@return string
-function M.status()
-  local client = package.loaded['acp.client']
-  if not client or not client.running() then
-    return ''
-  end
-  local session = require('acp.session')
-  local id = session.resolve()
-  local info = id and session.info(id)
-  if not info then
-    return ''
-  end
-  local queued = info.queued > 0 and (' +%d'):format(info.queued) or ''
-  return ('%s: %s%s'):format(text.no_percent(info.agent), state_text(info), queued)
 end
 
 return M

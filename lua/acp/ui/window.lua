@@ -1,29 +1,16 @@
---- The chat windows: a transcript over a prompt, one pair for each tabpage. Which window is which
+--- The chat windows: a transcript and a prompt, one pair for each tabpage. Which window is which
 --- is written on the windows themselves, so that whatever the user does to them stays true.
 
-local size = require('acp.ui.size')
+local fit = require('acp.ui.fit')
+local layout = require('acp.ui.layout')
+local windows = require('acp.ui.pair')
 
 local M = {}
 
+M.outside = windows.outside
+
 ---@type table<acp.Role, acp.Role>
 local other_role = { transcript = 'prompt', prompt = 'transcript' }
-
----@alias acp.Role 'transcript'|'prompt'
----@alias acp.Pair table<acp.Role, integer?>
-
---- The chat windows of a tabpage.
----@param tab? integer
----@return acp.Pair
-local function find(tab)
-  local pair = {}
-  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab or 0)) do
-    local role = vim.w[win].acp_role
-    if role and vim.b[vim.api.nvim_win_get_buf(win)].acp_role == role then
-      pair[role] = win
-    end
-  end
-  return pair
-end
 
 --- All windows that show the transcript of a session, in every tabpage.
 ---@param session integer
@@ -33,54 +20,12 @@ function M.windows_of(session)
   return buf and vim.fn.win_findbuf(buf) or {}
 end
 
----@type table<string, any>
-local common = {
-  wrap = true,
-  linebreak = true,
-  breakindent = true,
-  breakindentopt = 'list:-1',
-  number = false,
-  relativenumber = false,
-  signcolumn = 'no',
-  foldcolumn = '0',
-  statuscolumn = '',
-  cursorline = false,
-  cursorcolumn = false,
-  colorcolumn = '',
-  list = false,
-  foldenable = false,
-  smoothscroll = true,
-  winfixwidth = true,
-  winfixbuf = true,
-}
-
----@type table<string, table<string, any>>
-local special = {
-  transcript = {
-    spell = false,
-    winbar = "%{%v:lua.require'acp.ui.winbar'.render()%}",
-    winhighlight = 'WinBar:AcpWinbar,WinBarNC:AcpWinbar',
-  },
-  prompt = { winfixheight = true, winbar = '' },
-}
-
---- Local to window and buffer, so that another buffer in this window has the user's own again.
----@param win integer
----@param role string
-local function set_options(win, role)
-  local options = vim.tbl_extend('force', common, special[role])
-  options.fillchars = vim.o.fillchars .. (vim.o.fillchars == '' and '' or ',') .. 'eob: '
-  for name, value in pairs(options) do
-    vim.api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
-end
-
 --- Fits the height of the prompt windows in this tabpage to the text.
 ---@param buf integer
 function M.fit_prompt(buf)
-  local pair = find()
+  local pair = windows.find()
   if pair.prompt and vim.api.nvim_win_get_buf(pair.prompt) == buf then
-    size.fit_height(pair)
+    fit.prompt(pair)
   end
 end
 
@@ -92,16 +37,44 @@ local function closed(win)
   if not role or win ~= vim.api.nvim_get_current_win() then
     return
   end
-  local other = find()[other_role[role]]
+  local pair = windows.find()
+  local other = pair[other_role[role]]
+  local origin = pair.transcript and vim.w[pair.transcript].acp_origin
   require('acp.client').defer(function()
     if not other or not vim.api.nvim_win_is_valid(other) then
       return
     end
     -- The pair may be complete again by now. The last window of all stays: closing it is leaving.
-    if not find(vim.api.nvim_win_get_tabpage(other))[role] then
-      pcall(vim.api.nvim_win_close, other, false)
+    if not windows.find(vim.api.nvim_win_get_tabpage(other))[role] then
+      if vim.api.nvim_get_current_win() == other then
+        windows.enter(origin)
+      end
+      windows.close(other)
     end
   end)
+end
+
+--- A floating chat is in the way of the window the user has gone to.
+local function left()
+  local pair = windows.find()
+  local win = pair.transcript or pair.prompt
+  if win and windows.is_float(win) and not windows.is_float(vim.api.nvim_get_current_win()) then
+    M.hide()
+  end
+end
+
+local function resized()
+  local pair = windows.find()
+  if layout.outgrown(pair) then
+    require('acp.client').defer(function()
+      M.rearrange('bottom')
+    end)
+  else
+    fit.to_screen(pair)
+    if pair.transcript and vim.w[pair.transcript].acp_no_winbar then
+      layout.set_winbar(pair.transcript)
+    end
+  end
 end
 
 local attached = false
@@ -111,38 +84,31 @@ local function attach()
     return
   end
   attached = true
-  local group = vim.api.nvim_create_augroup('acp', { clear = false })
-  vim.api.nvim_create_autocmd('WinClosed', {
-    group = group,
-    desc = 'acp: close the chat windows together',
-    callback = function(event)
-      closed(tonumber(event.match) --[[@as integer]])
-    end,
-  })
-  vim.api.nvim_create_autocmd({ 'VimResized', 'TabEnter' }, {
-    group = group,
-    desc = 'acp: fit the chat to the screen',
-    callback = function()
-      size.refit(find())
-    end,
-  })
-  vim.api.nvim_create_autocmd('WinResized', {
-    group = group,
-    desc = 'acp: keep the size the user gave the chat, and the tail in view',
-    callback = function()
-      size.remember(find())
-      for _, win in ipairs(vim.v.event.windows or {}) do
-        require('acp.ui.transcript').resized(win)
-      end
-    end,
-  })
+  local function on(event, desc, callback)
+    local group = vim.api.nvim_create_augroup('acp', { clear = false })
+    vim.api.nvim_create_autocmd(event, { group = group, desc = desc, callback = callback })
+  end
+  on('WinClosed', 'acp: close the chat windows together', function(event)
+    closed(tonumber(event.match) --[[@as integer]])
+  end)
+  on({ 'VimResized', 'TabEnter' }, 'acp: fit the chat to the screen', resized)
+  on('WinEnter', 'acp: hide a floating chat that was left', function()
+    require('acp.client').defer(left)
+  end)
+  on('WinResized', 'acp: keep the size the user gave the chat, and the tail in view', function()
+    fit.learn(windows.find())
+    for _, win in ipairs(vim.v.event.windows or {}) do
+      require('acp.ui.transcript').resized(win)
+    end
+  end)
 end
 
 ---@param win integer
----@param role string
-local function adopt(win, role)
-  vim.w[win].acp_role = role
-  set_options(win, role)
+---@param role acp.Role
+---@param name acp.Layout
+local function adopt(win, role, name)
+  vim.w[win].acp_role, vim.w[win].acp_layout = role, name
+  layout.set_options(win, name, role)
   local buf = vim.api.nvim_win_get_buf(win)
   if vim.bo[buf].filetype == '' then
     -- As late as this, so that the user's own settings for the filetype win over ours.
@@ -159,61 +125,75 @@ local function put(win, buf)
   end
 end
 
----@param buf integer
----@param pair acp.Pair
----@return integer win
-local function open_transcript(buf, pair)
-  if pair.prompt then
-    return vim.api.nvim_open_win(buf, false, { split = 'above', win = pair.prompt })
+--- Goes to the tabpage that is there for the chat alone, if there is one.
+local function go_to_tab()
+  for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
+    local win = windows.find(tab).transcript
+    if win and vim.w[win].acp_layout == 'tab' then
+      return vim.api.nvim_set_current_tabpage(tab)
+    end
   end
-  local side = require('acp.config').get().chat.layout
-  return vim.api.nvim_open_win(buf, false, { split = side, win = -1, width = size.width() })
-end
-
----@param buf integer
----@param above integer
----@return integer win
-local function open_prompt(buf, above)
-  local room = math.floor(vim.api.nvim_win_get_height(above) / 2)
-  local height = math.max(math.min(require('acp.config').get().chat.prompt_height, room), 1)
-  return vim.api.nvim_open_win(buf, false, { split = 'below', win = above, height = height })
 end
 
 ---@param info acp.SessionInfo
-local function arrange(info)
+---@param name acp.Layout
+local function arrange(info, name)
   local transcript, prompt = require('acp.ui.transcript'), require('acp.ui.prompt')
-  local pair, from = find(), vim.api.nvim_get_current_win()
+  local from, pair = vim.api.nvim_get_current_win(), windows.find()
+  if name == 'tab' and not next(pair) then
+    go_to_tab()
+    pair = windows.find()
+  end
+  local shown = pair.transcript or pair.prompt
+  name = shown and vim.w[shown].acp_layout or name
   local text, typed = transcript.ensure(info), prompt.ensure(info)
   for role, buf in pairs({ transcript = text, prompt = typed }) do
     if pair[role] then
       put(pair[role], buf)
     end
   end
+  local title = require('acp.text').one_line(vim.fs.basename(info.cwd))
   if not pair.transcript then
-    pair.transcript = open_transcript(text, pair)
+    pair.transcript = layout.open_transcript(name, text, title, pair.prompt)
     transcript.go_to_tail(pair.transcript)
   end
-  pair.prompt = pair.prompt or open_prompt(typed, pair.transcript)
+  pair.prompt = pair.prompt or layout.open_prompt(name, typed, pair.transcript)
+  -- Of another session it may be about another project.
+  require('acp.ui.float').update(pair.transcript, { title = title })
   if not vim.w[from].acp_role then
     vim.w[pair.transcript].acp_origin = from
   end
-  adopt(pair.transcript, 'transcript')
-  adopt(pair.prompt, 'prompt')
-  size.fit(pair)
+  adopt(pair.transcript, 'transcript', name)
+  adopt(pair.prompt, 'prompt', name)
+  fit.both(pair)
+  layout.set_winbar(pair.transcript)
   vim.t.acp_session = info.id
   vim.api.nvim_set_current_win(pair.prompt)
 end
 
+---@param pair acp.Pair
+local function close(pair)
+  for _, win in pairs(pair) do
+    windows.close(win)
+  end
+end
+
 --- Shows a session in this tabpage, with the cursor in the prompt.
 ---@param session integer
+---@param name? acp.Layout
 ---@return true?, acp.Err?
-function M.show(session)
+function M.show(session, name)
   local info = require('acp.session').info(session)
   if not info then
     return nil, { code = 'no_session', message = ('there is no session %d'):format(session) }
   end
   attach()
-  local ok, err = pcall(arrange, info)
+  local ok, err = pcall(arrange, info, name or layout.current())
+  if not ok then
+    -- There is no room for more windows, but floats need none.
+    close(windows.find())
+    ok = pcall(arrange, info, 'float')
+  end
   if not ok then
     return nil, { code = 'window', message = 'the chat cannot be shown: ' .. tostring(err) }
   end
@@ -229,53 +209,73 @@ function M.focus_prompt()
   end
 end
 
---- Keeps a window for the user where the chat would leave none.
----@param pair acp.Pair
-local function leave_room(pair)
-  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    local floating = vim.api.nvim_win_get_config(win).relative ~= ''
-    if win ~= pair.transcript and win ~= pair.prompt and not floating then
-      return
-    end
-  end
-  local listed = vim.tbl_filter(function(info)
-    return info.name ~= ''
-  end, vim.fn.getbufinfo({ buflisted = 1 }))
-  table.sort(listed, function(a, b)
-    return a.lastused > b.lastused
-  end)
-  local buf = listed[1] and listed[1].bufnr or vim.api.nvim_create_buf(true, false)
-  vim.api.nvim_open_win(buf, true, { split = 'left', win = -1 })
-end
-
----@param pair acp.Pair
-local function close(pair)
-  for _, win in pairs(pair) do
-    -- The last window of all stays.
-    pcall(vim.api.nvim_win_close, win, false)
-  end
-end
-
 --- Hides the chat of this tabpage; the session goes on, and what was typed stays.
 function M.hide()
-  local pair = find()
+  local pair = windows.find()
   local main = pair.transcript or pair.prompt
   if not main then
     return
   end
   local origin = vim.w[main].acp_origin
-  leave_room(pair)
-  if origin and vim.api.nvim_win_is_valid(origin) then
-    vim.api.nvim_set_current_win(origin)
+  windows.leave_room(pair)
+  if vim.w.acp_role then
+    windows.enter(origin)
   end
   close(pair)
+end
+
+--- Where the user is reading, nil at the tail.
+---@param win integer
+---@return vim.fn.winsaveview.ret?
+local function reading(win)
+  local last = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+  if vim.api.nvim_win_get_cursor(win)[1] >= last then
+    return nil
+  end
+  return vim.api.nvim_win_call(win, vim.fn.winsaveview)
+end
+
+--- Arranges the chat of this tabpage otherwise, if there is one.
+---@param name acp.Layout
+---@return boolean whether there is
+function M.rearrange(name)
+  local pair, role = windows.find(), vim.w.acp_role
+  local win = pair.transcript or pair.prompt
+  local session = win and require('acp.session').of_buffer(vim.api.nvim_win_get_buf(win))
+  if not session then
+    return false
+  end
+  local from = vim.api.nvim_get_current_win()
+  local view = pair.transcript and reading(pair.transcript)
+  M.hide()
+  M.show(session, name)
+  pair = windows.find()
+  if pair.transcript and view then
+    vim.api.nvim_win_call(pair.transcript, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+  windows.enter(role and pair[role] or from)
+  return true
+end
+
+--- Brings what is on the screen in line with the options.
+function M.restyle()
+  for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
+    for role, win in pairs(windows.find(tab)) do
+      layout.set_options(win, vim.w[win].acp_layout, role)
+    end
+  end
+  require('acp.ui.status').forget()
+  require('acp.ui.winbar').refresh()
+  require('acp.ui.plan').refresh()
 end
 
 --- Closes the windows of a session in every tabpage.
 ---@param session integer
 function M.close_session(session)
   for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
-    local pair = find(tab)
+    local pair = windows.find(tab)
     local win = pair.transcript or pair.prompt
     if win and vim.b[vim.api.nvim_win_get_buf(win)].acp_session == session then
       if tab == vim.api.nvim_get_current_tabpage() then

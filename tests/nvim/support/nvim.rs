@@ -191,6 +191,12 @@ impl Nvim {
         self.screen.shown().clone()
     }
 
+    /// What reached screen or title so far and should not have; see [`Screen::smuggled`].
+    pub(crate) fn smuggled(&mut self) -> Vec<String> {
+        self.pump(Duration::ZERO);
+        self.screen.smuggled().to_vec()
+    }
+
     /// Waits until the text is on the screen, in one row; returns that frame.
     pub(crate) fn wait_screen(&mut self, text: &str) -> Frame {
         self.wait_for(&format!("{text:?} on the screen"), DEADLINE, |it| {

@@ -42,6 +42,7 @@ pub(crate) struct Screen {
     painting: Frame,
     shown: Frame,
     frames: u64,
+    smuggled: Vec<String>,
 }
 
 #[derive(Clone)]
@@ -128,7 +129,7 @@ impl Screen {
             cells: Vec::new(),
             palette: Rc::default(),
         };
-        Screen { shown: painting.clone(), painting, frames: 0 }
+        Screen { shown: painting.clone(), painting, frames: 0, smuggled: Vec::new() }
     }
 
     /// The last whole frame.
@@ -139,6 +140,12 @@ impl Screen {
     /// How many frames there were.
     pub(crate) fn frames(&self) -> u64 {
         self.frames
+    }
+
+    /// Texts of cells and titles, of any frame so far, that a terminal would obey or show otherwise
+    /// than it was sent.
+    pub(crate) fn smuggled(&self) -> &[String] {
+        &self.smuggled
     }
 
     /// Takes in the parameters of one `redraw` notification.
@@ -152,6 +159,7 @@ impl Screen {
     }
 
     fn event(&mut self, name: &str, args: &[Value]) {
+        self.inspect(name, args);
         match name {
             "grid_resize" => self.painting.resize(number(&args[1]), number(&args[2])),
             "grid_clear" => self.painting.cells.fill(Cell::blank()),
@@ -171,6 +179,15 @@ impl Screen {
             // The rest is about titles, the mouse, options: nothing that shows in a cell.
             _ => {}
         }
+    }
+
+    fn inspect(&mut self, name: &str, args: &[Value]) {
+        let texts: Vec<&str> = match name {
+            "set_title" | "set_icon" => vec![string(&args[0])],
+            "grid_line" => array(&args[3]).iter().map(|cell| string(&array(cell)[0])).collect(),
+            _ => return,
+        };
+        self.smuggled.extend(texts.into_iter().filter(|it| it.contains(is_odd)).map(str::to_owned));
     }
 
     fn palette(&mut self) -> &mut Palette {
@@ -275,6 +292,14 @@ fn default_look(args: &[Value]) -> Highlight {
         special: pick(2, 0xff_00_00),
         ..Highlight::default()
     }
+}
+
+/// Control characters, and those that change the direction of text or are not seen at all. What
+/// joins others to one sign (U+200D) is part of ordinary text.
+fn is_odd(it: char) -> bool {
+    it.is_control()
+        || matches!(it, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+        || matches!(it, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Negative means "none given".

@@ -1,0 +1,131 @@
+--- Files that are kept for the user from one Neovim to the next, readable by nobody else. Several
+--- Neovims may write them at the same time.
+
+local M = {}
+
+local private = 384 -- 0600
+
+--- A path among our files.
+---@param ... string
+---@return string
+function M.path(...)
+  return vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'acp', ...)
+end
+
+--- Makes the folder that a file is to be in.
+---@param path string
+---@return boolean
+function M.make_room(path)
+  local folder = vim.fs.dirname(path)
+  return vim.fn.isdirectory(folder) == 1 or vim.fn.mkdir(folder, 'p', '0o700') == 1
+end
+
+---@param fd integer
+---@param from integer
+---@return string
+local function read_from(fd, from)
+  local stat = vim.uv.fs_fstat(fd)
+  local rest = stat and stat.size - from or 0
+  return rest > 0 and vim.uv.fs_read(fd, rest, from) or ''
+end
+
+--- The whole text of a file, nil when there is none.
+---@param path string
+---@return string?
+function M.read(path)
+  local fd = vim.uv.fs_open(path, 'r', private)
+  if not fd then
+    return nil
+  end
+  local text = read_from(fd, 0)
+  vim.uv.fs_close(fd)
+  return text
+end
+
+--- Makes `text` the whole of a file. Whoever reads it sees the old text or the new one.
+---@param path string
+---@param text string
+---@return boolean
+function M.write(path, text)
+  local new = ('%s.%d.new'):format(path, vim.uv.os_getpid())
+  local fd = M.make_room(path) and vim.uv.fs_open(new, 'w', private)
+  if not fd then
+    return false
+  end
+  local written = vim.uv.fs_write(fd, text, 0)
+  vim.uv.fs_close(fd)
+  if written == #text and vim.uv.fs_rename(new, path) then
+    return true
+  end
+  vim.uv.fs_unlink(new)
+  return false
+end
+
+--- Adds a line at the end of a file.
+---@param path string
+---@param line string with its end
+---@return boolean
+function M.append(path, line)
+  if not M.make_room(path) then
+    return false
+  end
+  -- A file that was rewritten between opening and writing is not the one others read: once more.
+  for _ = 1, 5 do
+    local fd = vim.uv.fs_open(path, 'a+', private)
+    local stat = fd and vim.uv.fs_fstat(fd)
+    if not fd or not stat then
+      return false
+    end
+    -- Somebody may have been killed in the middle of a line.
+    local whole = stat.size == 0 or vim.uv.fs_read(fd, 1, stat.size - 1) == '\n'
+    local written = vim.uv.fs_write(fd, (whole and '' or '\n') .. line, -1)
+    local now = vim.uv.fs_stat(path)
+    vim.uv.fs_close(fd)
+    if not written or (now and now.ino == stat.ino) then
+      return written ~= nil
+    end
+  end
+  return false
+end
+
+---@param path string
+---@return boolean whether nobody else rewrites the file now
+local function lock(path)
+  local fd = vim.uv.fs_open(path, 'wx', private)
+  if fd then
+    vim.uv.fs_close(fd)
+    return true
+  end
+  local stat = vim.uv.fs_stat(path)
+  if stat and os.time() - stat.mtime.sec > 60 then
+    -- Its Neovim is gone. The next one who wants it will get it.
+    vim.uv.fs_unlink(path)
+  end
+  return false
+end
+
+--- Replaces the text of a file to which others may be adding lines: none of those is lost.
+---@param path string
+---@param change fun(text: string): string
+---@return boolean
+function M.rewrite(path, change)
+  local locked = path .. '.lock'
+  if not lock(locked) then
+    return false
+  end
+  local ok = false
+  local fd = vim.uv.fs_open(path, 'r', private)
+  if fd then
+    local text = read_from(fd, 0)
+    ok = M.write(path, change(text))
+    local late = ok and read_from(fd, #text) or ''
+    if late ~= '' then
+      M.append(path, late)
+    end
+    vim.uv.fs_close(fd)
+  end
+  vim.uv.fs_unlink(locked)
+  return ok
+end
+
+return M
