@@ -43,6 +43,16 @@ end
 
 say('hello')
 say('count', '3 ')
+vim.api.nvim_create_autocmd('User', {
+  pattern = 'AcpPermissionRequested',
+  desc = 'the tour allows what the tutor asks for',
+  callback = function()
+    for _, permission in ipairs(acp.permissions()) do
+      acp.respond(permission.id, permission.options[1].id)
+    end
+  end,
+})
+say('work')
 say('more')
 
 io.stdout:write(acp.transcript(session.id) or '')
