@@ -107,23 +107,75 @@ function M.commands()
   return columns(rows)
 end
 
-function M.keys()
-  local rows = { { 'Action', 'Normal mode', 'Insert mode', 'Where', 'What it does' } }
+---@class (exact) acp.KeyPlace
+---@field name string
+---@field typing? boolean whether there are keys in insert mode
+---@field fits fun(roles: table<string, true>): boolean?
+
+--- Where keys are set, by the roles of the buffers that have them.
+---@type acp.KeyPlace[]
+local places = {
+  {
+    name = 'In the whole chat',
+    typing = true,
+    fits = function(roles)
+      return roles.prompt and roles.transcript
+    end,
+  },
+  {
+    name = 'In the prompt',
+    typing = true,
+    fits = function(roles)
+      return roles.prompt and not roles.transcript
+    end,
+  },
+  {
+    name = 'In the transcript',
+    fits = function(roles)
+      return roles.transcript and not roles.prompt
+    end,
+  },
+  {
+    name = 'In a tool call',
+    fits = function(roles)
+      return roles.detail
+    end,
+  },
+}
+
+---@param place acp.KeyPlace
+---@return string[]
+local function keys_at(place)
+  local rows = { { place.name, 'Normal mode', 'Insert mode', 'What it does' } }
   local keys, actions = require('acp.config').defaults.keys, require('acp.ui.keymaps').actions
   for _, name in ipairs(sorted_keys(keys)) do
-    local modes, roles = keys[name] or {}, actions[name].roles or {}
-    local normal, insert = shown_keys(modes.n), shown_keys(modes.i)
-    local where = #roles > 1 and 'both' or roles[1] or ''
-    table.insert(rows, { name, normal, insert, where, actions[name].desc })
+    local modes, roles = keys[name] or {}, {} ---@type table<string, any>, table<string, true>
+    for _, role in ipairs(actions[name].roles or {}) do
+      roles[role] = true
+    end
+    if place.fits(roles) then
+      table.insert(rows, { name, shown_keys(modes.n), shown_keys(modes.i), actions[name].desc })
+    end
+  end
+  for _, row in ipairs(place.typing and {} or rows) do
+    table.remove(row, 3)
   end
   return columns(rows)
+end
+
+function M.keys()
+  local lines = {}
+  for _, place in ipairs(places) do
+    vim.list_extend(lines, keys_at(place))
+  end
+  return lines
 end
 
 function M.plug()
   local rows = { { 'Map', 'What it does' } }
   local actions = require('acp.ui.keymaps').actions
   for _, name in ipairs(sorted_keys(actions)) do
-    local lhs = ('<Plug>(acp-%s)'):format(name)
+    local lhs = require('acp.ui.keymaps').plug(name)
     if vim.fn.maparg(lhs, 'n') ~= '' then
       table.insert(rows, { ('*%s*'):format(lhs), actions[name].desc })
     end
@@ -132,10 +184,21 @@ function M.plug()
 end
 
 function M.highlights()
+  local looks = {} ---@type table<string, string>
+  for group, link in pairs(require('acp.ui.highlights').links) do
+    looks[group] = link
+  end
+  for group in pairs(require('acp.ui.colours').all()) do
+    looks[group] = 'no link'
+  end
   local rows = { { 'Group', 'Linked to' } }
-  local links = require('acp.ui.highlights').links
-  for _, group in ipairs(sorted_keys(links)) do
-    table.insert(rows, { ('*hl-%s*'):format(group), links[group] })
+  for _, group in ipairs(sorted_keys(looks)) do
+    local number = tonumber(group:match('^AcpAnsi(%d+)$'))
+    if number == 0 then
+      table.insert(rows, { ('*hl-%s*'):format(group), 'no link; there are 16, to AcpAnsi15' })
+    elseif not number then
+      table.insert(rows, { ('*hl-%s*'):format(group), looks[group] })
+    end
   end
   return columns(rows)
 end
