@@ -29,7 +29,7 @@ local M = {}
 ---@field shutdown fun(timeout_ms: integer)
 
 --- The shape of the boundary this Lua code expects.
-M.abi = 3
+M.abi = 4
 
 local entry = 'luaopen_acp_nvim'
 

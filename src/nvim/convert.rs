@@ -14,6 +14,7 @@ macro_rules! table {
 
 mod action;
 mod item;
+mod merge;
 mod question;
 mod rule;
 mod settings;

@@ -17,6 +17,7 @@ use super::agent::Agent;
 use super::audit::Audit;
 use super::disk::Disk;
 use super::input::Input;
+use super::merging::{self, Bases, Of, Sides, Stamp, Wanted};
 use super::outbox::Outbox;
 use super::published::Published;
 use super::surfaces::{DetailWish, Surfaces};
@@ -24,7 +25,7 @@ use super::terminal::Running;
 use crate::protocol::peer::Peer;
 use crate::session::event::{Event, Happened, Wish};
 use crate::session::failure::Exit;
-use crate::session::ids::{ConnectionId, SessionId};
+use crate::session::ids::{ConnectionId, SessionId, Tag};
 use crate::session::outcome::Outcome;
 use crate::session::state::{State, Turn};
 use crate::session::tool_call::TerminalId;
@@ -58,6 +59,14 @@ pub enum Action {
         /// Whether it shall be open.
         open: Option<bool>,
     },
+    /// A change to a file is to be put together with a buffer.
+    Merge(Box<Wanted>),
+    /// Buffers are in step with these files.
+    Track(Vec<(String, Stamp)>),
+    /// A file is not open any more.
+    Forget(String),
+    /// Which of these files have changed.
+    Check(Tag, Vec<String>),
     /// A tool call is to be shown, from the beginning.
     Detail(SurfaceId, DetailWish),
     /// Neovim is going; answer when everything is said.
@@ -72,6 +81,7 @@ pub(super) struct Core {
     pub(super) commands: BTreeMap<TerminalId, Running>,
     pub(super) disk: Disk,
     pub(super) audit: Audit,
+    bases: Arc<Bases>,
     pub(super) surfaces: Surfaces,
     /// When the core was started; times are counted from here.
     began: Instant,
@@ -98,6 +108,7 @@ impl Core {
             commands: BTreeMap::new(),
             disk: Disk::new(inputs.clone()),
             audit: Audit::default(),
+            bases: Arc::default(),
             surfaces: Surfaces::new(outbox.clone()),
             began: Instant::now(),
             dirty: BTreeMap::new(),
@@ -168,8 +179,24 @@ impl Core {
             Action::Toggle { surface, entry, open } => {
                 self.surfaces.toggle(surface, (entry, open), &self.state);
             }
+            Action::Merge(wanted) => self.merge(*wanted),
+            Action::Track(files) => self.bases.track(files),
+            Action::Forget(path) => self.bases.forget(&path),
+            Action::Check(tag, paths) => self.bases.check(tag, paths, self.outbox.clone()),
             Action::Shutdown(_) => {}
         }
+    }
+
+    fn merge(&mut self, wanted: Wanted) {
+        let sides = match &wanted.of {
+            Of::Disk(path) => Sides::Disk(path.clone()),
+            Of::Write(ask) => match self.state.write_of(*ask) {
+                Some((path, seen, text)) => Sides::Write(path, seen, text),
+                // Answered or withdrawn meanwhile, and the editor has been told.
+                None => return,
+            },
+        };
+        merging::start(wanted, sides, self.bases.clone(), self.outbox.clone());
     }
 
     pub(super) fn take(&mut self, input: Input) {

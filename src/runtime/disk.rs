@@ -24,6 +24,8 @@ use crate::session::question::FileRange;
 /// How much of a file is given at once: more would not fit a message of the agent's language
 /// model by far.
 const CAP: u64 = 32 << 20;
+/// How long a text may be of which a part is read, to be remembered as a whole.
+const WHOLE: u64 = 4 << 20;
 /// How many entries of a folder are listed.
 const ENTRIES: usize = 50_000;
 /// How many reads and lists run at once, and with `CAP` what they may hold in memory.
@@ -49,11 +51,18 @@ impl Disk {
 
     /// Reads a file.
     pub fn read(&self, ask: AskId, range: FileRange) {
-        self.work(&self.reads, ask, move || read(&range));
+        let inputs = self.inputs.clone();
+        self.work(&self.reads, ask, move || {
+            if let Some(whole) = whole(&range) {
+                // Nobody waits for it: where the core has ended, nobody wants it either.
+                let _ = inputs.blocking_send(Input::Event(Event::Whole(ask, whole)));
+            }
+            read(&range)
+        });
     }
 
     /// Writes a file.
-    pub fn write(&self, ask: AskId, path: String, text: String) {
+    pub fn write(&self, ask: AskId, path: String, text: Arc<str>) {
         self.work(&self.writes, ask, move || write(&path, &text).map(|()| String::new()));
     }
 
@@ -121,6 +130,14 @@ pub fn read(range: &FileRange) -> Result<String, DiskError> {
         Ok(text) if !text.contains('\0') => Ok(text),
         _ => Err(other(path, "is not UTF-8 text")),
     }
+}
+
+/// The whole text of a file of which a part is wanted, if it is not too long to be kept.
+fn whole(range: &FileRange) -> Option<Arc<str>> {
+    range.line.or(range.limit)?;
+    let small = fs::metadata(&range.path).ok()?.len() <= WHOLE;
+    let whole = FileRange { path: range.path.clone(), line: None, limit: None };
+    small.then(|| read(&whole).ok()).flatten().map(Arc::from)
 }
 
 /// Without waiting for the writer of a named pipe.

@@ -16,6 +16,7 @@ pub mod handle;
 pub mod input;
 mod last_words;
 pub mod log;
+pub mod merging;
 pub mod outbox;
 mod perform;
 pub mod published;

@@ -6,8 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::bell::Bell;
+use super::merging::Merged;
 use super::published::Summary;
 use crate::session::effect::Tell;
+use crate::session::ids::Tag;
 use crate::view::detail::Header;
 use crate::view::model::{Patch, SurfaceId};
 use crate::view::patch::PIECE;
@@ -23,6 +25,10 @@ pub enum Item {
     Session(Summary),
     /// Something happened.
     Tell(Tell),
+    /// What came of a merge.
+    Merged(Merged),
+    /// Files that are not what they were, of those that were looked at.
+    DiskChanged(Tag, Vec<String>),
     /// A message for the user.
     Notice(String),
 }

@@ -59,7 +59,7 @@ pub enum Effect {
         /// Which file.
         path: String,
         /// Its new text.
-        text: String,
+        text: Arc<str>,
     },
     /// List a folder: the answer's text has a line for each entry, `name` or `name/`.
     ListDisk(AskId, String),

@@ -35,6 +35,8 @@ pub enum Event {
         /// The text (empty for a write), or why not.
         result: Result<String, DiskError>,
     },
+    /// The whole text of a file of which some lines are about to be read for an agent.
+    Whole(AskId, Arc<str>),
     /// Something has been saved for the user, or not.
     Saved {
         /// Of which session.

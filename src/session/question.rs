@@ -1,5 +1,7 @@
 //! What we ask of the editor or the user on behalf of an agent, and their answers.
 
+use std::sync::Arc;
+
 use super::ids::SessionId;
 use super::rule::Rule;
 use super::subject::Subject;
@@ -24,7 +26,7 @@ pub enum Body {
         /// Which file: an absolute path.
         path: String,
         /// Its new text.
-        text: String,
+        text: Arc<str>,
     },
     /// Whether the agent may do something.
     Permission(Box<Permission>),
@@ -190,10 +192,19 @@ pub enum FieldInput {
 pub enum Reaction {
     /// To a read: the text.
     Text(String),
+    /// To a read of some lines: these.
+    Part {
+        /// The lines.
+        text: String,
+        /// The whole text, unless that would take too long.
+        whole: Option<String>,
+    },
     /// To a read or write: the file is not loaded, the disk has the truth.
     NotLoaded,
     /// To a write: done.
     Done,
+    /// To a write: the user has changed the same lines and is asked.
+    Conflict,
     /// To a permission: this option.
     Option(String),
     /// To a form or address: yes, with the fields' values.

@@ -34,6 +34,7 @@ impl State {
             Event::User(wish) => self.wish(wish, out),
             Event::Agent { connection, happened } => self.happened(connection, happened, out),
             Event::Disk { ask, result } => self.disk(ask, result, out),
+            Event::Whole(ask, text) => self.saw(ask, text),
             Event::Saved { session, tag, path, result } => {
                 out.tell(Tell::Saved { session, tag, path, result });
             }

@@ -1,6 +1,7 @@
 //! What is true, as data. Changed only by [`State::apply`] (in `reduce`).
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{AgentInfo, Launch};
@@ -10,6 +11,7 @@ use super::entry::{Entry, Role};
 use super::event::{Kept, Origin, Update};
 use super::failure::Failure;
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
+use super::live::Seen;
 use super::question::Body;
 use super::rule::Rule;
 use super::settings::Settings;
@@ -53,6 +55,16 @@ impl State {
         }
     }
 
+    /// What a write that waits is about: the file, what the agent has seen of it, if anything, and
+    /// what the agent makes of it.
+    pub fn write_of(&self, ask: AskId) -> Option<(String, Option<Arc<str>>, Arc<str>)> {
+        let OpenAsk { session, body: Body::Write { path, text }, .. } = self.asks.get(&ask)? else {
+            return None;
+        };
+        let seen = self.sessions.get(session)?.seen.get(path);
+        Some((path.clone(), seen, text.clone()))
+    }
+
     /// The questions that wait for an answer, oldest first.
     pub fn asks(&self) -> impl Iterator<Item = (AskId, &OpenAsk)> {
         self.asks.iter().map(|(id, ask)| (*id, ask))
@@ -79,6 +91,8 @@ pub enum With {
     Editor,
     /// The disk: a file that is not loaded.
     Disk,
+    /// The user, who has changed the same lines of a file as the agent.
+    User,
     /// The disk: a folder's entries.
     Listing,
 }
@@ -156,6 +170,8 @@ pub struct Session {
     pub tool_calls: HashMap<ToolCallId, usize>,
     /// What was asked of the agent and not answered yet.
     pub asked: Vec<Tag>,
+    /// What its agent has seen of files.
+    pub seen: Seen,
     /// How late it is.
     pub now: Duration,
     /// Updates of kinds this client does not know, as they came; the last few.
@@ -274,6 +290,7 @@ impl Session {
             attempts: 0,
             tool_calls: HashMap::new(),
             asked: Vec::new(),
+            seen: Seen::default(),
             now: Duration::ZERO,
             unknown: VecDeque::new(),
         }

@@ -222,7 +222,52 @@
 
 ---@class (exact) acp.AskedWrite: acp.Asked
 ---@field path string
----@field text string
+
+--- A buffer as it is at some moment.
+---@class (exact) acp.Live
+---@field text string its lines, with a line break between two
+---@field empty boolean it has no lines at all
+---@field ending string its 'fileformat'
+---@field eol boolean whether the last line is ended in the file
+---@field bom boolean whether the file begins with a byte order mark
+---@field modified boolean
+---@field tick integer its changedtick
+
+--- Has `lines` and `last`, or `text`, `from` and `to`. Rows and columns count from 0.
+---@class (exact) acp.Change
+---@field first integer the row
+---@field last? integer the row after the last
+---@field lines? string[]
+---@field from? integer
+---@field to? integer the column after the last
+---@field text? string
+
+---@class (exact) acp.Clash
+---@field line integer of the user's first line, from 1
+---@field ours string[] the user's lines
+---@field theirs string[] the agent's
+
+---@class (exact) acp.Stamp
+---@field sec integer
+---@field nsec integer
+---@field size integer
+
+--- What a merge has found. With `refused` there is nothing else.
+---@class (exact) acp.Merged: acp.Effect type "merged"
+---@field tag integer
+---@field tick integer the state of the buffer it is for
+---@field refused? string "gone", "no_base", or words
+---@field changes acp.Change[] in the order in which they are to be made
+---@field eol boolean
+---@field bom boolean
+---@field clashes acp.Clash[] where both changed the same: nothing is to be done before it is settled
+---@field marked string[] the whole text with markers at those places
+---@field is_theirs boolean whether what comes out is what the other side has
+---@field stamp? acp.Stamp of the file on the disk
+
+---@class (exact) acp.DiskChanged: acp.Effect type "disk_changed"
+---@field tag integer
+---@field paths string[]
 
 ---@class (exact) acp.AskedPermission: acp.Asked
 ---@field title string

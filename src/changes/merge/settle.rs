@@ -25,6 +25,15 @@ pub(super) fn settle<'a>(base: &[&'a str], ours: &[&'a str], theirs: &[&'a str])
     if includes(base, theirs, ours) {
         return Settled::Lines(theirs.iter().map(|it| Cow::Borrowed(*it)).collect());
     }
+    if repeats(base, ours, theirs) {
+        return Settled::Ours;
+    }
+    if repeats(base, theirs, ours) {
+        return Settled::Lines(theirs.iter().map(|it| Cow::Borrowed(*it)).collect());
+    }
+    if let Some(lines) = line_by_line(base, ours, theirs) {
+        return Settled::Lines(lines);
+    }
     // No lines are not the same as an empty one.
     if base.is_empty() || ours.is_empty() || theirs.is_empty() {
         return conflict(ours, theirs);
@@ -43,6 +52,40 @@ fn includes(base: &[&str], more: &[&str], less: &[&str]) -> bool {
     let at_start = less.strip_suffix(base).is_some_and(|added| more.starts_with(added));
     let at_end = less.strip_prefix(base).is_some_and(|added| more.ends_with(added));
     less.len() > base.len() && (at_start || at_end)
+}
+
+/// Whether all that one side did is to make others of some lines at an end of the region, and the
+/// other side has made the same of them, whatever it did to the rest.
+fn repeats(base: &[&str], more: &[&str], less: &[&str]) -> bool {
+    if less.len() != base.len() {
+        return false;
+    }
+    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let start = same(&mut less.iter().zip(more));
+    let end = same(&mut less.iter().rev().zip(more.iter().rev()));
+    let stays = |rows: Range<usize>| !rows.is_empty() && less.get(rows.clone()) == base.get(rows);
+    (start > 0 && stays(start..less.len())) || (end > 0 && stays(0..less.len() - end))
+}
+
+/// The lines of both, where neither side has more or fewer of them, and each was changed by one
+/// side alone, or by both in the same way.
+fn line_by_line<'a>(
+    base: &[&'a str],
+    ours: &[&'a str],
+    theirs: &[&'a str],
+) -> Option<Vec<Cow<'a, str>>> {
+    if base.len() != ours.len() || base.len() != theirs.len() {
+        return None;
+    }
+    let sides = base.iter().zip(ours).zip(theirs);
+    let one = |((base, our), their): ((&&'a str, &&'a str), &&'a str)| match () {
+        () if our == their || their == base => Some(Cow::Borrowed(*our)),
+        () if our == base => Some(Cow::Borrowed(*their)),
+        () => None,
+    };
+    sides.map(one).collect()
 }
 
 /// What both made the same at the start and the end is no part of it.

@@ -2,7 +2,7 @@
 
 use mlua::prelude::{Lua, LuaResult, LuaTable};
 
-use super::{list, question, settings};
+use super::{list, merge, question, settings};
 use crate::runtime::outbox::Item;
 use crate::runtime::published::{Queued, Summary};
 use crate::session::effect::Tell;
@@ -26,6 +26,10 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
             Item::Session(summary) => {
                 let info = self::summary(lua, &summary)?;
                 effects.raw_push(table!(lua, type: "session", info: info))?;
+            }
+            Item::Merged(merged) => effects.raw_push(merge::merged(lua, merged)?)?,
+            Item::DiskChanged(tag, paths) => {
+                effects.raw_push(table!(lua, type: "disk_changed", tag: tag, paths: paths))?;
             }
             Item::Notice(message) => {
                 effects.raw_push(table!(lua, type: "notify", level: "error", message: message))?;

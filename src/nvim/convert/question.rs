@@ -2,7 +2,7 @@
 
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
-use super::{list, rule, text};
+use super::{list, optional_text, rule, text};
 use crate::runtime::published::PermissionInfo;
 use crate::session::ids::AskId;
 use crate::session::question::{
@@ -16,7 +16,7 @@ pub(super) fn asked(lua: &Lua, ask: AskId, question: Question) -> LuaResult<LuaT
         Body::Read(it) => {
             table!(table; kind: "read", path: it.path, line: it.line, limit: it.limit)
         }
-        Body::Write { path, text } => table!(table; kind: "write", path: path, text: text),
+        Body::Write { path, .. } => table!(table; kind: "write", path: path),
         Body::Permission(permission) => {
             let table = table!(table; kind: "permission", tool_kind: permission.kind.as_str());
             about(lua, table, *permission)?
@@ -78,7 +78,11 @@ pub(super) fn reaction(table: &LuaTable) -> LuaResult<Reaction> {
     Ok(match kind.as_str() {
         "text" => Reaction::Text(text(table, "value")?),
         "not_loaded" => Reaction::NotLoaded,
+        "part" => {
+            Reaction::Part { text: text(table, "value")?, whole: optional_text(table, "whole")? }
+        }
         "done" => Reaction::Done,
+        "conflict" => Reaction::Conflict,
         "option" => Reaction::Option(text(table, "value")?),
         "accept" => Reaction::Accept(values(table)?),
         "decline" => Reaction::Decline,

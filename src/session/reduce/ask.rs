@@ -33,13 +33,13 @@ impl State {
 
     /// Answers a question and forgets it.
     pub(super) fn settle(&mut self, id: AskId, answer: Result<Reply, RpcError>, out: &mut Outcome) {
-        let Some(OpenAsk { session, body, reply, .. }) = self.asks.remove(&id) else { return };
+        let Some(OpenAsk { session, body, reply, with }) = self.asks.remove(&id) else { return };
         let option = match &answer {
             Ok(Reply::Permission(option)) => option.clone(),
             _ => None,
         };
         out.reply(reply, answer);
-        if !body.waits_for_user() {
+        if !body.waits_for_user() && with != With::User {
             return;
         }
         if let Some(session) = self.sessions.get_mut(&session) {
@@ -84,8 +84,22 @@ impl State {
                 let (path, text) = (path.clone(), text.clone());
                 return out.effects.push(Effect::WriteDisk { ask: id, path, text });
             }
-            (Body::Read(_), Reaction::Text(text)) => Ok(Reply::Text(text)),
-            (Body::Write { .. }, Reaction::Done) => Ok(Reply::Empty),
+            (Body::Read(_), Reaction::Text(text)) => {
+                self.saw(id, text.as_str().into());
+                Ok(Reply::Text(text))
+            }
+            (Body::Read(_), Reaction::Part { text, whole }) => {
+                if let Some(whole) = whole {
+                    self.saw(id, whole.into());
+                }
+                Ok(Reply::Text(text))
+            }
+            (Body::Write { text, .. }, Reaction::Done) => {
+                let text = text.clone();
+                self.saw(id, text);
+                Ok(Reply::Empty)
+            }
+            (Body::Write { .. }, Reaction::Conflict) => return self.conflict(id, out),
             (Body::Permission(permission), Reaction::Option(option)) => {
                 if !permission.options.iter().any(|it| it.id == option) {
                     return;
@@ -110,8 +124,7 @@ impl State {
 
     /// The user cancels: everything that waits for the user is over.
     pub(super) fn cancel_asks(&mut self, session: SessionId, out: &mut Outcome) {
-        let open =
-            self.asks.iter().filter(|(_, it)| it.session == session && it.body.waits_for_user());
+        let open = self.asks.iter().filter(|(_, it)| it.session == session && it.waits_for_user());
         let open: Vec<AskId> = open.map(|(id, _)| *id).collect();
         for id in open {
             self.settle_as_cancelled(id, By::Cancel, out);
@@ -139,7 +152,17 @@ impl State {
         if let Ok(answer) = &answer {
             self.audit_answer((id, by), answer, out);
         }
+        self.give_up_write(id, out);
         self.settle(id, answer, out);
+    }
+
+    /// The editor need not go on with a write: its answer is for nothing.
+    pub(super) fn give_up_write(&mut self, id: AskId, out: &mut Outcome) {
+        if let Some(OpenAsk { session, body: Body::Write { .. }, with: With::Editor, .. }) =
+            self.asks.get(&id)
+        {
+            out.tell(Tell::Settled { ask: id, session: *session, option: None });
+        }
     }
 
     /// The agent does not want an answer any more. It gets one all the same, as it must.
@@ -177,6 +200,12 @@ impl State {
         if let Some(id) = done.map(|(id, _)| *id) {
             self.settle(id, Ok(Reply::Accept(Vec::new())), out);
         }
+    }
+}
+
+impl OpenAsk {
+    fn waits_for_user(&self) -> bool {
+        self.body.waits_for_user() || self.with == With::User
     }
 }
 

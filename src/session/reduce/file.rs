@@ -1,5 +1,6 @@
 //! Files that agents read and write: the editor has the first word, the disk the second.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::ask::no_session;
@@ -40,7 +41,7 @@ impl State {
             return out.reply(reply, Err(no_session(remote)));
         };
         let (id, path) = (session.id, session.absolute(path));
-        let ask = self.ask((reply, id), Body::Write { path, text }, out);
+        let ask = self.ask((reply, id), Body::Write { path, text: text.into() }, out);
         out.effects.push(Effect::SetTimer { timer: Timer::NoEditor(ask), after: EDITOR });
     }
 
@@ -90,6 +91,19 @@ impl State {
     /// The disk has been read, written or listed.
     pub(super) fn disk(&mut self, id: AskId, result: Result<String, DiskError>, out: &mut Outcome) {
         let Some(ask) = self.asks.get(&id) else { return };
+        match (&ask.body, &result) {
+            (Body::Write { text, .. }, Ok(_)) => {
+                let text = text.clone();
+                self.saw(id, text);
+            }
+            (Body::Read(FileRange { line: None, limit: None, .. }), Ok(text))
+                if ask.with == With::Disk =>
+            {
+                self.saw(id, text.as_str().into());
+            }
+            _ => {}
+        }
+        let Some(ask) = self.asks.get(&id) else { return };
         let answer = match result {
             Ok(text) => Ok(match (&ask.body, ask.with) {
                 (_, With::Listing) => Reply::Entries(text.lines().map(entry).collect()),
@@ -109,10 +123,34 @@ impl State {
         self.settle(id, answer, out);
     }
 
+    /// What the agent of a question has seen of its file, from now on.
+    pub(super) fn saw(&mut self, id: AskId, text: Arc<str>) {
+        let Some(ask) = self.asks.get(&id) else { return };
+        let path = match &ask.body {
+            Body::Read(range) => &range.path,
+            Body::Write { path, .. } => path,
+            Body::Permission(_) | Body::Elicitation(_) => return,
+        };
+        if let Some(session) = self.sessions.get_mut(&ask.session) {
+            session.seen.put(path, text);
+        }
+    }
+
+    /// The user has changed the same lines as a write: it waits for the user now.
+    pub(super) fn conflict(&mut self, id: AskId, out: &mut Outcome) {
+        let Some(ask) = self.asks.get_mut(&id).filter(|it| it.with == With::Editor) else { return };
+        ask.with = With::User;
+        if let Some(session) = self.sessions.get_mut(&ask.session) {
+            session.waiting += 1;
+            out.tell(Tell::SessionChanged(session.id));
+        }
+    }
+
     /// Neovim has not answered: an agent must not wait for ever because a key is wanted there.
     pub(super) fn no_editor(&mut self, id: AskId, out: &mut Outcome) {
         if self.asks.get(&id).is_some_and(|it| it.with == With::Editor) {
             let words = "Neovim is busy: it may be waiting for a key";
+            self.give_up_write(id, out);
             self.settle(id, Err(RpcError::new(RpcError::INTERNAL, words)), out);
         }
     }

@@ -1,0 +1,233 @@
+--- Lines that both the user and an agent have changed: the user says what becomes of them. Until
+--- then nothing of the change is made, and nothing of the user's is lost.
+
+local job = require('acp.files.job')
+local questions = require('acp.questions')
+local text = require('acp.text')
+
+local M = {}
+
+---@class (exact) acp.Conflict
+---@field job acp.MergeJob
+---@field plan acp.Merged
+---@field key string
+---@field title string
+---@field chosen fun(choice: string) told before the job goes on
+---@field editor? integer the buffer in which the user edits
+
+---@type table<acp.MergeJob, acp.Conflict>
+local open = {}
+
+local last = 0
+
+---@class (exact) acp.ConflictChoice
+---@field label string
+---@field pick 'theirs'|'ours'|'both'|'edit'
+
+---@type acp.ConflictChoice[]
+local choices = {
+  { label = "Take the agent's lines", pick = 'theirs' },
+  { label = 'Keep your lines', pick = 'ours' },
+  { label = "Keep both, yours first, the agent's after them", pick = 'both' },
+  { label = 'Edit: put them together by hand', pick = 'edit' },
+}
+
+--- Both sides of each conflict, to be looked at.
+---@param conflict acp.Conflict
+---@return string[]
+local function preview(conflict)
+  local lines = {}
+  for _, clash in ipairs(conflict.plan.clashes) do
+    table.insert(lines, ('─── line %d, yours'):format(clash.line))
+    vim.list_extend(lines, clash.ours)
+    table.insert(lines, "─── the agent's")
+    vim.list_extend(lines, clash.theirs)
+  end
+  return lines
+end
+
+---@param conflict acp.Conflict
+---@param pick 'theirs'|'ours'|'both'
+local function settle(conflict, pick)
+  open[conflict.job] = nil
+  conflict.chosen(pick)
+  conflict.job.pick = pick
+  job.go_on(conflict.job)
+end
+
+--- What the user made of the text with markers in it.
+---@param conflict acp.Conflict
+---@param buf integer
+---@return boolean settled
+local function take_edited(conflict, buf)
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  for number, line in ipairs(lines) do
+    if line:match('^<<<<<<< yours$') or line:match('^>>>>>>> the agent') then
+      require('acp.notify').show(('Line %d still has a conflict marker'):format(number), 'warn')
+      return false
+    end
+  end
+  open[conflict.job] = nil
+  conflict.chosen('edit')
+  conflict.job.edited = table.concat(lines, '\n') .. '\n'
+  job.go_on(conflict.job)
+  return true
+end
+
+local push ---@type fun(conflict: acp.Conflict)
+
+--- Opens the whole text with markers; `:write` settles it, closing it asks again.
+---@param conflict acp.Conflict
+local function edit(conflict)
+  local of = conflict.job.buf
+  local now = require('acp.files.text').live(of)
+  if now.tick ~= conflict.plan.tick then
+    -- The user went on: the markers would be in another text.
+    conflict.job.pick = nil
+    open[conflict.job] = nil
+    return job.go_on(conflict.job)
+  end
+  conflict.job.edited_from = now.empty and '' or now.text .. '\n'
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, conflict.plan.marked)
+  local name = text.name_part(vim.fn.fnamemodify(conflict.job.path, ':t'))
+  vim.api.nvim_buf_set_name(buf, ('acp://conflict/%d/%s'):format(last, name))
+  vim.bo[buf].buftype, vim.bo[buf].bufhidden = 'acwrite', 'wipe'
+  vim.bo[buf].filetype = vim.bo[of].filetype
+  vim.bo[buf].modified = false
+  conflict.editor = buf
+  local settled = false
+  vim.api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buf,
+    desc = 'acp: settle a conflict',
+    callback = function()
+      settled = settled or take_edited(conflict, buf)
+      vim.bo[buf].modified = not settled
+      if settled then
+        vim.schedule(function()
+          pcall(vim.api.nvim_buf_delete, buf, { force = true })
+        end)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    desc = 'acp: ask again about a conflict',
+    callback = function()
+      conflict.editor = nil
+      if not settled and open[conflict.job] then
+        require('acp.client').defer(function()
+          push(conflict)
+        end)
+      end
+    end,
+  })
+  vim.cmd.split()
+  vim.api.nvim_win_set_buf(0, buf)
+  vim.fn.search('^<<<<<<< yours$', 'cw')
+end
+
+---@param conflict acp.Conflict
+---@param done fun(answered: boolean)
+---@param moment acp.Moment
+---@return acp.Choosing
+local function choose(conflict, done, moment)
+  local win = require('acp.ui.float').open({
+    lines = preview(conflict),
+    title = conflict.title,
+    enter = false,
+    keys = false,
+    stay = true,
+    place = function(room)
+      local width = math.min(room.width, math.max(78, math.floor(room.width * 0.8)))
+      local height = math.min(#preview(conflict), math.max(room.height - #choices - 6, 1))
+      local col = room.col + math.floor((room.width - width) / 2)
+      return { row = room.row, col = col, width = width, height = height }
+    end,
+  })
+  local function close()
+    if win and vim.api.nvim_win_is_valid(win) then
+      vim.api.nvim_win_close(win, true)
+    end
+  end
+  local choosing = require('acp.ui.select').open(choices, {
+    prompt = conflict.title,
+    kind = 'acp_conflict',
+    format_item = function(choice)
+      return choice.label
+    end,
+    moment = {
+      how = moment.how,
+      later = function()
+        close()
+        if moment.later then
+          moment.later()
+        end
+      end,
+    },
+  }, function(choice)
+    close()
+    done(choice ~= nil)
+    if choice and open[conflict.job] then
+      if choice.pick == 'edit' then
+        edit(conflict)
+      else
+        settle(conflict, choice.pick)
+      end
+    end
+  end)
+  return {
+    focus = choosing.focus,
+    close = function()
+      choosing.close()
+      close()
+    end,
+  }
+end
+
+function push(conflict)
+  questions.push({
+    key = conflict.key,
+    what = conflict.title,
+    command = ':Acp permissions',
+    manual = require('acp.config').get().permissions.open == 'manual',
+    open = function(done, moment)
+      return choose(conflict, done, moment)
+    end,
+  })
+end
+
+--- Asks the user; the job goes on when that is settled.
+---@param it acp.MergeJob
+---@param plan acp.Merged
+---@param session integer
+---@param chosen fun(choice: string)
+function M.ask(it, plan, session, chosen)
+  last = last + 1
+  local agent = require('acp.session').agent_of(session)
+  local name = vim.fn.fnamemodify(it.path, ':~:.')
+  local conflict = {
+    job = it,
+    plan = plan,
+    chosen = chosen,
+    key = ('conflict %d'):format(last),
+    title = text.one_line(('You and %s changed the same lines of %s'):format(agent, name)),
+  }
+  open[it] = conflict
+  push(conflict)
+end
+
+--- Nobody needs an answer any more.
+---@param it acp.MergeJob
+function M.drop(it)
+  local conflict = open[it]
+  open[it] = nil
+  if conflict then
+    questions.drop(conflict.key)
+    if conflict.editor then
+      pcall(vim.api.nvim_buf_delete, conflict.editor, { force = true })
+    end
+  end
+end
+
+return M

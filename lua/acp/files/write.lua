@@ -1,0 +1,126 @@
+--- Writes of agents into loaded buffers: put together with what the user has there.
+
+local client = require('acp.client')
+local find = require('acp.files.find')
+local job = require('acp.files.job')
+
+local M = {}
+
+---@type table<integer, acp.MergeJob> by the number of the question
+local open = {}
+
+--- Saves like `:write`, with all its autocommands. `!` is for the questions it would ask, such as
+--- whether to overwrite a file that has changed: the agent has just been told to.
+---@param buf integer
+---@return string? err
+local function save(buf)
+  local bo = vim.bo[buf]
+  -- A line ending that the agent left out is not for us to add.
+  local fix = bo.fixendofline
+  bo.fixendofline = fix and bo.endofline
+  local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
+    vim.cmd('silent keepalt write! ++p')
+  end)
+  if vim.api.nvim_buf_is_valid(buf) then
+    bo.fixendofline = fix
+  end
+  return not ok and find.words_of(err) or nil
+end
+
+---@param ask integer
+---@param kind 'done'|'failed'|'not_loaded'|'conflict'
+---@param value? string
+local function answer(ask, kind, value)
+  client.send({ type = 'answer', ask = ask, kind = kind, value = value })
+end
+
+---@param effect acp.AskedWrite
+---@param buf integer
+---@param kept? string what the user kept of their own
+local function finish(effect, buf, kept)
+  local err
+  if require('acp.config').get().files.after_write == 'save' then
+    err = save(buf)
+  end
+  require('acp.events').emit('AcpFileChanged', {
+    session = effect.session,
+    path = effect.path,
+    buf = buf,
+    kind = 'write',
+  })
+  if err then
+    answer(effect.ask, 'failed', 'changed in the buffer, but not saved: ' .. err)
+  elseif kept then
+    answer(effect.ask, 'failed', kept)
+  else
+    answer(effect.ask, 'done')
+  end
+end
+
+--- Which lines are not what the agent wrote, in words for the agent.
+---@param plan acp.Merged
+---@return string
+local function kept_words(plan)
+  local places = {}
+  for _, clash in ipairs(plan.clashes) do
+    local last = clash.line + math.max(#clash.ours, 1) - 1
+    table.insert(
+      places,
+      last > clash.line and ('%d-%d'):format(clash.line, last) or tostring(clash.line)
+    )
+  end
+  return ('the user has changed the same lines and kept their own text (lines %s of the buffer); '):format(
+    table.concat(places, ', ')
+  ) .. 'everything else was written. Read the file before changing it again'
+end
+
+---@param effect acp.AskedWrite
+---@param buf integer
+---@return acp.MergeJob
+local function job_for(effect, buf)
+  local kept ---@type string?
+  ---@type acp.MergeJob
+  return {
+    buf = buf,
+    path = effect.path,
+    ask = effect.ask,
+    clash = function(it, plan)
+      answer(effect.ask, 'conflict')
+      require('acp.files.conflict').ask(it, plan, effect.session, function(choice)
+        kept = choice == 'ours' and kept_words(plan) or nil
+      end)
+    end,
+    done = function(plan, refused)
+      open[effect.ask] = nil
+      if plan then
+        finish(effect, buf, kept)
+      else
+        answer(effect.ask, 'failed', refused)
+      end
+    end,
+  }
+end
+
+---@param effect acp.AskedWrite
+function M.write(effect)
+  local buf = find.find(effect.path)
+  if not buf then
+    return answer(effect.ask, 'not_loaded')
+  end
+  local it = job_for(effect, buf)
+  open[effect.ask] = it
+  job.start(it)
+end
+
+--- Nobody waits for this write any more: what is not done yet is not done at all.
+---@param ask integer
+function M.drop(ask)
+  local it = open[ask]
+  open[ask] = nil
+  if it then
+    require('acp.files.conflict').drop(it)
+    job.drop(it)
+  end
+end
+
+return M

@@ -1,0 +1,97 @@
+//! Merges of files: what Lua wants, and what came of it.
+
+use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable};
+
+use super::{list, optional_text, text};
+use crate::runtime::handle::Action;
+use crate::runtime::merging::{Change, Choice, Clash, Merged, Of, Plan, Refusal, Stamp, Wanted};
+use crate::session::ids::AskId;
+use crate::session::live::Live;
+
+/// `merge`, `track`, `forget` and `check`.
+pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
+    Ok(match kind {
+        "merge" => Action::Merge(Box::new(wanted(table)?)),
+        "track" => {
+            let files: Vec<LuaTable> = table.get("files")?;
+            let file = |it: &LuaTable| Ok((text(it, "path")?, stamp(it)?));
+            Action::Track(files.iter().map(file).collect::<LuaResult<_>>()?)
+        }
+        "forget" => Action::Forget(text(table, "path")?),
+        _ => Action::Check(table.get("tag")?, super::texts(table, "paths")?),
+    })
+}
+
+fn stamp(table: &LuaTable) -> LuaResult<Stamp> {
+    let (seconds, nanoseconds) = (table.get("sec")?, table.get("nsec")?);
+    Ok(Stamp { seconds, nanoseconds, size: table.get("size")? })
+}
+
+fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
+    let of = match table.get::<Option<u64>>("ask")? {
+        Some(ask) => Of::Write(AskId(ask)),
+        None => Of::Disk(text(table, "path")?),
+    };
+    let pick = match optional_text(table, "pick")?.as_deref() {
+        Some("ours") => Some(Choice::Ours),
+        Some("theirs") => Some(Choice::Theirs),
+        Some("both") => Some(Choice::Both),
+        _ => None,
+    };
+    let edited = match (optional_text(table, "edited_from")?, optional_text(table, "edited")?) {
+        (Some(from), Some(to)) => Some((from, to)),
+        _ => None,
+    };
+    Ok(Wanted { tag: table.get("tag")?, of, live: live(table)?, pick, edited })
+}
+
+fn live(table: &LuaTable) -> LuaResult<Live> {
+    // Columns count bytes: a text that is not quite what the buffer has would be changed elsewhere.
+    let bytes: LuaString = table.get("text")?;
+    let text = bytes.to_str().map_err(|_| LuaError::runtime("the buffer is not UTF-8"))?;
+    Ok(Live {
+        text: text.to_owned(),
+        empty: table.get("empty")?,
+        ending: self::text(table, "ending")?,
+        final_eol: table.get("eol")?,
+        bom: table.get("bom")?,
+        modified: table.get("modified")?,
+        tick: table.get("tick")?,
+    })
+}
+
+/// The effect that says what to do.
+pub(super) fn merged(lua: &Lua, it: Merged) -> LuaResult<LuaTable> {
+    let table = table!(lua, type: "merged", tag: it.tag, tick: it.tick);
+    Ok(match it.result {
+        Ok(plan) => self::plan(lua, table, plan)?,
+        Err(Refusal::Gone) => table!(table; refused: "gone"),
+        Err(Refusal::NoBase) => table!(table; refused: "no_base"),
+        Err(Refusal::Other(words)) => table!(table; refused: words),
+    })
+}
+
+fn plan(lua: &Lua, table: LuaTable, plan: Plan) -> LuaResult<LuaTable> {
+    let stamp = match plan.stamp {
+        Some(it) => Some(table!(lua, sec: it.seconds, nsec: it.nanoseconds, size: it.size)),
+        None => None,
+    };
+    let clashes = list(lua, plan.clashes, |lua, it: Clash| {
+        Ok(table!(lua, line: it.line, ours: it.ours, theirs: it.theirs))
+    })?;
+    Ok(table!(table;
+        changes: list(lua, plan.changes, change)?, eol: plan.final_eol, bom: plan.bom,
+        clashes: clashes, marked: plan.marked, is_theirs: plan.is_theirs, stamp: stamp,
+    ))
+}
+
+fn change(lua: &Lua, it: Change) -> LuaResult<LuaTable> {
+    Ok(match it {
+        Change::Lines(first, last, lines) => {
+            table!(lua, first: first, last: last, lines: lines)
+        }
+        Change::Text(row, (from, to), text) => {
+            table!(lua, first: row, from: from, to: to, text: text)
+        }
+    })
+}

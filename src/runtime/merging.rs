@@ -1,0 +1,353 @@
+//! What agents make of files, put together with what the user has in the editor: by threads that
+//! may take their time, on texts that nobody changes meanwhile.
+//!
+//! Knows the disk and the texts that buffers were last in step with. Must not know buffers: what
+//! it finds is good for the state of the buffer that it was given, and for no other.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::disk;
+use super::outbox::{Item, Outbox};
+use crate::changes::edits::Edit;
+use crate::changes::format::{Ending, Split, split};
+pub use crate::changes::merge::Choice;
+use crate::changes::merge::{Conflict, merge, merge_value};
+use crate::session::event::DiskError;
+use crate::session::ids::{AskId, Tag};
+use crate::session::live::Live;
+use crate::session::question::FileRange;
+
+/// What the file system says of a file: another text has another stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// When it was last written, in seconds.
+    pub seconds: i64,
+    /// And the nanoseconds.
+    pub nanoseconds: i64,
+    /// How long it is.
+    pub size: u64,
+}
+
+/// A merge that the editor wants.
+#[derive(Debug)]
+pub struct Wanted {
+    /// The editor's name for it.
+    pub tag: Tag,
+    /// Whose change it is.
+    pub of: Of,
+    /// What the user has.
+    pub live: Live,
+    /// How conflicts are settled, if they are.
+    pub pick: Option<Choice>,
+    /// What the user made of a buffer's lines to settle conflicts, and those lines.
+    pub edited: Option<(String, String)>,
+}
+
+/// Whose change it is.
+#[derive(Debug)]
+pub enum Of {
+    /// A write of an agent.
+    Write(AskId),
+    /// A file that was changed on the disk.
+    Disk(String),
+}
+
+/// The texts to be put together.
+#[derive(Debug)]
+pub(super) enum Sides {
+    /// A write: the file, what the agent has seen of it, and what it makes of it.
+    Write(String, Option<Arc<str>>, Arc<str>),
+    /// A file on the disk.
+    Disk(String),
+}
+
+/// What came of a merge.
+#[derive(Debug)]
+pub struct Merged {
+    /// The editor's name for it.
+    pub tag: Tag,
+    /// For which state of the buffer.
+    pub tick: u64,
+    /// What to do.
+    pub result: Result<Plan, Refusal>,
+}
+
+/// Why nothing is to be done.
+#[derive(Debug)]
+pub enum Refusal {
+    /// There is no such file any more.
+    Gone,
+    /// The buffer has changes, and nobody knows what they are changes to.
+    NoBase,
+    /// Something else.
+    Other(String),
+}
+
+/// What makes the merged text of a buffer.
+#[derive(Debug)]
+pub struct Plan {
+    /// The changes, to be made in this order.
+    pub changes: Vec<Change>,
+    /// Whether the last line has an ending in the file.
+    pub final_eol: bool,
+    /// Whether the file begins with a byte order mark.
+    pub bom: bool,
+    /// Where both changed the same, in order; the changes leave these lines alone.
+    pub clashes: Vec<Clash>,
+    /// The whole text with markers where both changed the same.
+    pub marked: Vec<String>,
+    /// Whether what comes out is what the other side has.
+    pub is_theirs: bool,
+    /// What the disk said of the file.
+    pub stamp: Option<Stamp>,
+}
+
+/// A change to a buffer; rows and columns count from 0.
+#[derive(Debug)]
+pub enum Change {
+    /// Rows from the first to the one before the last make place for these.
+    Lines(usize, usize, Vec<String>),
+    /// In a row, columns from the first to the one before the last make place for this.
+    Text(usize, (usize, usize), String),
+}
+
+/// Lines that both changed.
+#[derive(Debug)]
+pub struct Clash {
+    /// The user's first line, from 1.
+    pub line: usize,
+    /// The user's lines.
+    pub ours: Vec<String>,
+    /// The agent's.
+    pub theirs: Vec<String>,
+}
+
+/// What buffers were last in step with.
+#[derive(Debug, Default)]
+pub(super) struct Bases(Mutex<HashMap<String, (Stamp, Arc<str>)>>);
+
+impl Bases {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Stamp, Arc<str>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, path: &str) -> Option<Arc<str>> {
+        self.lock().get(path).map(|(_, text)| text.clone())
+    }
+
+    /// Reads what files are, those that are still what the editor took them for.
+    pub(super) fn track(self: &Arc<Bases>, files: Vec<(String, Stamp)>) {
+        let bases = self.clone();
+        tokio::task::spawn_blocking(move || {
+            for (path, stamp) in files {
+                if bases.lock().get(&path).is_some_and(|(known, _)| *known == stamp) {
+                    continue;
+                }
+                let text = read(&path).ok().filter(|(now, _)| *now == stamp);
+                if let Some((_, text)) = text {
+                    bases.lock().insert(path, (stamp, text));
+                }
+            }
+        });
+    }
+
+    /// Forgets a file.
+    pub(super) fn forget(&self, path: &str) {
+        self.lock().remove(path);
+    }
+
+    /// Tells the editor which of these files are not what they were, or are gone.
+    pub(super) fn check(self: &Arc<Bases>, tag: Tag, paths: Vec<String>, outbox: Arc<Outbox>) {
+        let bases = self.clone();
+        tokio::task::spawn_blocking(move || {
+            let changed = |path: &String| {
+                let known = bases.lock().get(path).map(|(stamp, _)| *stamp);
+                known.is_some() && stamp(path) != known
+            };
+            let changed: Vec<String> = paths.into_iter().filter(changed).collect();
+            if !changed.is_empty() {
+                outbox.push([Item::DiskChanged(tag, changed)]);
+            }
+        });
+    }
+}
+
+fn stamp(path: &str) -> Option<Stamp> {
+    let it = fs::metadata(path).ok()?;
+    Some(Stamp { seconds: it.mtime(), nanoseconds: it.mtime_nsec(), size: it.size() })
+}
+
+/// A file's text, and its stamp from before it was read.
+fn read(path: &str) -> Result<(Stamp, Arc<str>), DiskError> {
+    let stamp = stamp(path).ok_or(DiskError::NotFound)?;
+    let text = disk::read(&FileRange { path: path.to_owned(), line: None, limit: None })?;
+    Ok((stamp, text.into()))
+}
+
+/// Finds what to do; it goes to the outbox.
+pub(super) fn start(wanted: Wanted, sides: Sides, bases: Arc<Bases>, outbox: Arc<Outbox>) {
+    tokio::spawn(async move {
+        let (tag, tick) = (wanted.tag, wanted.live.tick);
+        let work = tokio::task::spawn_blocking(move || plan(&wanted, sides, &bases));
+        let result = work.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a merge failed");
+            Err(Refusal::Other("a bug in acp.nvim".to_owned()))
+        });
+        outbox.push([Item::Merged(Merged { tag, tick, result })]);
+    });
+}
+
+fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
+    let live = &wanted.live;
+    let ours = file_text(live);
+    if let Some((base, text)) = &wanted.edited {
+        // Lines against lines: how the file is written is not what was edited.
+        let plain = Live { ending: "unix".into(), final_eol: true, bom: false, ..live.clone() };
+        let mut plan = put_together(base, &plain, text, Some(Choice::Theirs));
+        (plan.final_eol, plan.bom) = (live.final_eol, live.bom);
+        return Ok(plan);
+    }
+    let (base, theirs, stamp): (Cow<'_, str>, Arc<str>, Option<Stamp>) = match sides {
+        Sides::Write(_, Some(seen), theirs) => (Cow::Owned(seen.as_ref().to_owned()), theirs, None),
+        // Who has seen nothing replaces what is there, but for what the user has not saved.
+        Sides::Write(_, None, theirs) if !live.modified => (ours, theirs, None),
+        Sides::Write(path, None, theirs) => {
+            let disk = read(&path).map(|(_, text)| text.as_ref().to_owned()).unwrap_or_default();
+            (Cow::Owned(disk), theirs, None)
+        }
+        Sides::Disk(path) => {
+            let (stamp, theirs) = read(&path).map_err(|error| match error {
+                DiskError::NotFound => Refusal::Gone,
+                DiskError::Other(words) => Refusal::Other(words),
+            })?;
+            let base = match live.modified {
+                false => ours,
+                true => Cow::Owned(bases.get(&path).ok_or(Refusal::NoBase)?.as_ref().to_owned()),
+            };
+            (base, theirs, Some(stamp))
+        }
+    };
+    let plan = put_together(&base, live, &theirs, wanted.pick.clone());
+    Ok(Plan { stamp, ..plan })
+}
+
+/// The text of a buffer as its file would have it.
+fn file_text(live: &Live) -> Cow<'_, str> {
+    if live.empty {
+        return Cow::Borrowed("");
+    }
+    let mut text = match ending(live) {
+        Ending::Lf if !live.bom && !live.final_eol => return Cow::Borrowed(&live.text),
+        Ending::Lf => live.text.clone(),
+        Ending::CrLf => live.text.replace('\n', "\r\n"),
+        Ending::Cr => live.text.chars().map(swapped).collect(),
+    };
+    if live.final_eol {
+        text.push_str(ending(live).as_str());
+    }
+    if live.bom {
+        text.insert(0, crate::changes::format::BYTE_ORDER_MARK);
+    }
+    Cow::Owned(text)
+}
+
+/// Between the lines of a "mac" buffer and its file, these stand in for each other.
+fn swapped(it: char) -> char {
+    match it {
+        '\n' => '\r',
+        '\r' => '\n',
+        other => other,
+    }
+}
+
+fn ending(live: &Live) -> Ending {
+    match live.ending.as_str() {
+        "dos" => Ending::CrLf,
+        "mac" => Ending::Cr,
+        _ => Ending::Lf,
+    }
+}
+
+fn put_together(base: &str, live: &Live, theirs: &str, pick: Option<Choice>) -> Plan {
+    let (base, theirs) = (split(base, ending(live)), split(theirs, ending(live)));
+    let ours: Vec<&str> = if live.empty { Vec::new() } else { live.text.split('\n').collect() };
+    let (base_lines, their_lines) = (lines(&base), lines(&theirs));
+    let merged = merge(&base_lines, &ours, &their_lines);
+    let clashes: Vec<Clash> =
+        merged.conflicts.iter().map(|it| clash(it, &ours, &their_lines)).collect();
+    let choices = pick.map(|pick| vec![pick; clashes.len()]).unwrap_or_default();
+    let open = !clashes.is_empty() && choices.is_empty();
+    let marked = if open { marked(&merged, &clashes) } else { Vec::new() };
+    let final_eol = merge_value(&base.format.final_eol, live.final_eol, theirs.format.final_eol);
+    let bom = merge_value(&base.format.bom, live.bom, theirs.format.bom);
+    let whole = merged.resolve(&choices);
+    let is_theirs = whole == their_lines
+        && (final_eol == theirs.format.final_eol || whole.is_empty())
+        && bom == theirs.format.bom;
+    let changes = merged.edits(&choices).into_iter().map(change).collect();
+    let clashes = if open { clashes } else { Vec::new() };
+    Plan { changes, final_eol, bom, clashes, marked, is_theirs, stamp: None }
+}
+
+fn lines<'a>(split: &'a Split<'_>) -> Vec<&'a str> {
+    split.lines.iter().map(AsRef::as_ref).collect()
+}
+
+fn owned(lines: &[&str], range: &std::ops::Range<usize>) -> Vec<String> {
+    lines.get(range.clone()).unwrap_or_default().iter().map(|&it| it.to_owned()).collect()
+}
+
+fn clash(conflict: &Conflict, ours: &[&str], theirs: &[&str]) -> Clash {
+    Clash {
+        line: conflict.ours.start + 1,
+        ours: owned(ours, &conflict.ours),
+        theirs: owned(theirs, &conflict.theirs),
+    }
+}
+
+fn marked(merged: &crate::changes::merge::Merged<'_>, clashes: &[Clash]) -> Vec<String> {
+    let mark = |clash: &Clash| {
+        let mut lines = vec!["<<<<<<< yours".to_owned()];
+        lines.extend(clash.ours.iter().cloned());
+        lines.push("=======".to_owned());
+        lines.extend(clash.theirs.iter().cloned());
+        lines.push(">>>>>>> the agent's".to_owned());
+        Choice::Edited(lines)
+    };
+    let choices: Vec<Choice> = clashes.iter().map(mark).collect();
+    merged.resolve(&choices).into_iter().map(str::to_owned).collect()
+}
+
+fn change(edit: Edit) -> Change {
+    match edit {
+        Edit::Lines { rows, lines } => Change::Lines(rows.start, rows.end, lines),
+        Edit::Text { row, columns, text } => Change::Text(row, (columns.start, columns.end), text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(text: &str) -> Live {
+        let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
+        Live { text, ending: "unix".into(), final_eol: true, modified: true, ..Live::default() }
+    }
+
+    #[test]
+    fn the_same_change_twice_is_one() {
+        let plan = put_together(
+            "one\ntwo\nthree\n",
+            &live("one\ntyped\nthree\n"),
+            "one\ntyped\nTHREE\n",
+            None,
+        );
+        assert!(plan.clashes.is_empty(), "{plan:?}");
+        assert!(plan.is_theirs, "{plan:?}");
+        assert_eq!(plan.changes.len(), 1, "{plan:?}");
+    }
+}
