@@ -43,6 +43,7 @@ function M.attach()
     require('acp.files.write').drop(effect.ask)
   end)
   require('acp.files.job').attach()
+  require('acp.files.disk').attach()
 end
 
 return M

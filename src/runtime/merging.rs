@@ -128,15 +128,18 @@ pub struct Clash {
 
 /// What buffers were last in step with.
 #[derive(Debug, Default)]
-pub(super) struct Bases(Mutex<HashMap<String, (Stamp, Arc<str>)>>);
+pub(super) struct Bases(Mutex<HashMap<String, Base>>);
+
+/// A file as it was: its text, unless that was another one already when it was read.
+type Base = (Stamp, Option<Arc<str>>);
 
 impl Bases {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Stamp, Arc<str>)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Base>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn get(&self, path: &str) -> Option<Arc<str>> {
-        self.lock().get(path).map(|(_, text)| text.clone())
+        self.lock().get(path).and_then(|(_, text)| text.clone())
     }
 
     /// Reads what files are, those that are still what the editor took them for.
@@ -148,8 +151,15 @@ impl Bases {
                     continue;
                 }
                 let text = read(&path).ok().filter(|(now, _)| *now == stamp);
-                if let Some((_, text)) = text {
-                    bases.lock().insert(path, (stamp, text));
+                let mut bases = bases.lock();
+                match text {
+                    Some((_, text)) => {
+                        bases.insert(path, (stamp, Some(text)));
+                    }
+                    // Somebody was faster. What is known from before still tells it.
+                    None => {
+                        bases.entry(path).or_insert((stamp, None));
+                    }
                 }
             }
         });

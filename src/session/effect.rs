@@ -412,6 +412,8 @@ pub enum Tell {
         /// The line, from 1.
         line: Option<u32>,
     },
+    /// The agent has finished something that may have changed files on the disk.
+    Worked(SessionId),
     /// What came of saving something.
     Saved {
         /// Of which session.

@@ -10,28 +10,28 @@ use crate::support::nvim::{Nvim, Options};
 use crate::support::target::Target;
 
 /// A Neovim whose agent makes these requests, each with its path within the project.
-fn start(target: &Target, options: Options, requests: &[Value]) -> Nvim {
+pub(crate) fn start(target: &Target, options: Options, requests: &[Value]) -> Nvim {
     let scenario = json!({ "report": REPORT, "prompts": [{ "steps": requests }] });
     with_options(target, options, &scenario)
 }
 
-fn read(path: &str) -> Value {
+pub(crate) fn read(path: &str) -> Value {
     read_part(path, json!({}))
 }
 
-fn read_part(path: &str, range: Value) -> Value {
+pub(crate) fn read_part(path: &str, range: Value) -> Value {
     let mut params = range;
     params["path"] = json!(format!("{{{{cwd}}}}/{path}"));
     json!({ "request": { "method": "fs/read_text_file", "params": params } })
 }
 
-fn write(path: &str, text: &str) -> Value {
+pub(crate) fn write(path: &str, text: &str) -> Value {
     let params = json!({ "path": format!("{{{{cwd}}}}/{path}"), "content": text });
     json!({ "request": { "method": "fs/write_text_file", "params": params } })
 }
 
 /// Lets the agent make its requests.
-fn run(nvim: &mut Nvim) -> Vec<Value> {
+pub(crate) fn run(nvim: &mut Nvim) -> Vec<Value> {
     send(nvim, "go");
     finish(nvim);
     answers(nvim)
@@ -45,14 +45,14 @@ fn texts(nvim: &mut Nvim) -> Vec<String> {
 }
 
 /// For users who save what an agent writes by themselves.
-fn keep() -> Options {
+pub(crate) fn keep() -> Options {
     Options {
         before: "vim.g.acp = { files = { after_write = 'keep' } }".into(),
         ..Options::default()
     }
 }
 
-fn lua(nvim: &mut Nvim, code: &str) -> Value {
+pub(crate) fn lua(nvim: &mut Nvim, code: &str) -> Value {
     nvim.lua(code, json!([]))
 }
 

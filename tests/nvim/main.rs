@@ -26,6 +26,8 @@ mod elicitation;
 mod escapes;
 mod faults;
 mod files;
+mod files_disk;
+mod files_merge;
 mod follow;
 mod harness;
 mod harness_process;

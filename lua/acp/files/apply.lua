@@ -91,6 +91,10 @@ function M.apply(buf, plan, waited, again)
   end
   if #plan.changes > 0 then
     close_undo_block(buf)
+    if plan.stamp then
+      -- What the buffer is now is not what the disk has: nor is it after an undo.
+      vim.bo[buf].modified = true
+    end
     make(buf, plan.changes)
     close_undo_block(buf)
   end

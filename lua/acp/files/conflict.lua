@@ -132,7 +132,7 @@ end
 ---@param moment acp.Moment
 ---@return acp.Choosing
 local function choose(conflict, done, moment)
-  local win = require('acp.ui.float').open({
+  local win = require('acp.ui.float').show({
     lines = preview(conflict),
     title = conflict.title,
     enter = false,

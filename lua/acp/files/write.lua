@@ -107,6 +107,10 @@ function M.write(effect)
   if not buf then
     return answer(effect.ask, 'not_loaded')
   end
+  if require('acp.files.watch').is_behind(buf) then
+    -- What the disk has comes first, or saving would undo it.
+    require('acp.files.disk').sync(buf, effect.session)
+  end
   local it = job_for(effect, buf)
   open[effect.ask] = it
   job.start(it)

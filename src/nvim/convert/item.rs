@@ -165,6 +165,7 @@ fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
                 Err(failure) => failed(lua, effect, &failure)?,
             }
         }
+        Tell::Worked(session) => effect("worked", session)?,
         Tell::Touched { session, path, line } => {
             table!(effect("touched", session)?; path: path, line: line)
         }

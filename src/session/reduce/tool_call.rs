@@ -29,7 +29,11 @@ impl Session {
         if let Some(Entry::ToolCall(tool_call)) = self.entries.get_mut(index) {
             let revision = tool_call.revision;
             let place = tool_call.locations.first().cloned();
+            let was_final = tool_call.status.is_final();
             tool_call.change(update, now);
+            if tool_call.status.is_final() && !was_final && self.turn != Turn::Idle {
+                out.tell(Tell::Worked(self.id));
+            }
             if tool_call.revision != revision {
                 self.find_diffs(index, out);
             }

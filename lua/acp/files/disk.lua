@@ -1,0 +1,290 @@
+--- Files that agents change on the disk by themselves, as most do: their buffers follow, with the
+--- user's unsaved changes kept. Only while an agent works; otherwise all is as Neovim does it.
+
+local client = require('acp.client')
+local find = require('acp.files.find')
+local job = require('acp.files.job')
+local watch = require('acp.files.watch')
+
+local M = {}
+
+--- How long after a turn a change may still be the agent's, in milliseconds.
+local afterwards = 2000
+
+---@type table<integer, true> sessions with a turn that runs
+local running = {}
+---@type table<integer, acp.MergeJob> by buffer
+local open = {}
+---@type table<integer, true> buffers whose files are gone
+local gone = {}
+---@type table<integer, true> buffers that would reload by themselves, and do not now
+local quiet = {}
+local active = false
+
+---@param buf integer
+---@param kind 'disk'|'deleted'
+---@param session integer
+local function tell(buf, kind, session)
+  require('acp.events').emit('AcpFileChanged', {
+    session = session,
+    path = vim.api.nvim_buf_get_name(buf),
+    buf = buf,
+    kind = kind,
+  })
+end
+
+--- Neovim remembers when it last looked at the file. It looks now, and says nothing.
+---@param buf integer
+local function look(buf)
+  vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
+end
+
+--- Neovim asks before it overwrites a file that has changed since it was read, and takes nothing
+--- but reading or writing for an answer. So the next write of the user is done twice.
+---@param buf integer
+---@param stamp acp.Stamp
+local function expect_write(buf, stamp)
+  local group = vim.api.nvim_create_augroup(('acp.files.%d'):format(buf), { clear = true })
+  vim.api.nvim_create_autocmd('BufWritePre', {
+    group = group,
+    buffer = buf,
+    once = true,
+    desc = 'acp: the buffer has all that the file has',
+    callback = function(event)
+      local path = vim.api.nvim_buf_get_name(buf)
+      if event.match == path and vim.deep_equal(watch.stamp(path), stamp) then
+        pcall(vim.api.nvim_buf_call, buf, function()
+          vim.cmd('silent noautocmd keepalt write!')
+        end)
+      end
+    end,
+  })
+end
+
+--- Undo brings back whether the buffer was modified. What was not once is now, as the file has
+--- changed, until it is saved.
+---@param buf integer
+---@param clean? integer the state of the buffer that is what the file is
+local function expect_undo(buf, clean)
+  vim.api.nvim_create_autocmd('BufModifiedSet', {
+    group = vim.api.nvim_create_augroup(('acp.files.undo.%d'):format(buf), { clear = true }),
+    buffer = buf,
+    desc = 'acp: an undo does not bring back the file',
+    callback = function()
+      if not vim.bo[buf].modified and vim.api.nvim_buf_get_changedtick(buf) ~= clean then
+        vim.bo[buf].modified = true
+      end
+    end,
+  })
+end
+
+---@param buf integer
+---@param path string
+---@param plan acp.Merged
+local function follow(buf, path, plan)
+  gone[buf] = nil
+  if plan.is_theirs then
+    vim.bo[buf].modified = false
+  elseif not vim.bo[buf].modified then
+    vim.bo[buf].modified = true
+  end
+  if plan.stamp then
+    expect_write(buf, plan.stamp)
+    expect_undo(buf, plan.is_theirs and vim.api.nvim_buf_get_changedtick(buf) or nil)
+    watch.in_step(buf, path, plan.stamp)
+  end
+  look(buf)
+end
+
+--- The file is no more: what is in the buffer is all there is.
+---@param buf integer
+---@param session integer
+local function mourn(buf, session)
+  vim.bo[buf].modified = true
+  look(buf)
+  if not gone[buf] then
+    gone[buf] = true
+    local name = require('acp.text').one_line(vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':~:.'))
+    local message = require('acp.notify').fitting(name, ' was deleted; its buffer stays')
+    require('acp.notify').show(message, 'warn')
+    tell(buf, 'deleted', session)
+  end
+end
+
+--- Brings a buffer into step with its file.
+---@param buf integer
+---@param session integer
+function M.sync(buf, session)
+  local path = watch.path(buf)
+  if not path or open[buf] or find.protected(buf) then
+    return
+  end
+  open[buf] = {
+    buf = buf,
+    path = path,
+    clash = function(it, plan)
+      require('acp.files.conflict').ask(it, plan, session, function() end)
+    end,
+    done = function(plan, refused)
+      open[buf] = nil
+      if not vim.api.nvim_buf_is_loaded(buf) then
+        return
+      elseif plan then
+        follow(buf, path, plan)
+        tell(buf, 'disk', session)
+      elseif refused == 'gone' then
+        mourn(buf, session)
+      end
+    end,
+  }
+  job.start(open[buf])
+end
+
+--- Looks whether files of buffers have changed.
+---@param session integer
+local function check(session)
+  local paths = vim.tbl_keys(watch.buffers())
+  if #paths > 0 then
+    client.send({ type = 'check', tag = session, paths = paths })
+  end
+end
+
+---@param effect acp.DiskChanged
+local function changed(effect)
+  if not active then
+    return
+  end
+  local buffers = watch.buffers()
+  for _, path in ipairs(effect.paths) do
+    local buf = buffers[path]
+    -- It may have been looked at twice before it was followed once.
+    if buf and watch.is_behind(buf) then
+      M.sync(buf, effect.tag)
+    end
+  end
+end
+
+--- Neovim has noticed by itself.
+---@param event { buf: integer }
+local function noticed(event)
+  local buf = event.buf
+  if not watch.path(buf) or find.protected(buf) then
+    vim.v.fcs_choice = 'ask'
+    return
+  end
+  vim.v.fcs_choice = ''
+  if not open[buf] and watch.is_behind(buf) then
+    local session = next(running) or 0
+    client.defer(function()
+      M.sync(buf, session)
+    end)
+  end
+end
+
+--- A buffer that would be read again as a whole loses its marks.
+local function no_reload()
+  for _, buf in pairs(watch.buffers()) do
+    local own = vim.bo[buf].autoread --[[@as boolean?]]
+    if own or own == nil and vim.go.autoread then
+      quiet[buf] = true
+      vim.bo[buf].autoread = false
+    end
+  end
+end
+
+local function reload_again()
+  for buf in pairs(quiet) do
+    if vim.api.nvim_buf_is_loaded(buf) then
+      vim.api.nvim_buf_call(buf, function()
+        vim.cmd(vim.go.autoread and 'set autoread<' or 'setlocal autoread')
+      end)
+    end
+  end
+  quiet = {}
+end
+
+local function begin()
+  watch.track_all()
+  if not active then
+    active = true
+    vim.api.nvim_create_autocmd('FileChangedShell', {
+      group = vim.api.nvim_create_augroup('acp.files.shell', { clear = true }),
+      desc = 'acp: an agent has changed the file',
+      callback = noticed,
+    })
+  end
+  no_reload()
+end
+
+--- Leaves files to Neovim again, unless another agent works or something is not settled yet.
+---@param session integer
+local function end_soon(session)
+  vim.defer_fn(function()
+    if next(running) or not active then
+      return
+    elseif next(open) then
+      return end_soon(session)
+    end
+    active = false
+    vim.api.nvim_create_augroup('acp.files.shell', { clear = true })
+    reload_again()
+  end, afterwards)
+end
+
+--- What a write of the user settles: the file is what the buffer is.
+---@param buf integer
+local function written(buf)
+  for _, name in ipairs({ 'acp.files.%d', 'acp.files.undo.%d' }) do
+    pcall(vim.api.nvim_del_augroup_by_name, name:format(buf))
+  end
+  local it = open[buf]
+  if it then
+    open[buf] = nil
+    require('acp.files.conflict').drop(it)
+    job.drop(it)
+  end
+end
+
+--- Starts listening to the core and to Neovim.
+function M.attach()
+  watch.attach()
+  local known = {} ---@type table<integer, true>
+  -- Before the agent has started, so that no change of it can come first.
+  ---@param effect { info: acp.SessionInfo }
+  client.subscribe('session', function(effect)
+    if not known[effect.info.id] then
+      known[effect.info.id] = true
+      watch.track_all()
+    end
+  end)
+  ---@param effect acp.TurnStarted
+  client.subscribe('turn_started', function(effect)
+    running[effect.session] = true
+    begin()
+  end)
+  ---@param effect acp.TurnFinished
+  client.subscribe('turn_finished', function(effect)
+    if running[effect.session] then
+      running[effect.session] = nil
+      check(effect.session)
+      end_soon(effect.session)
+    end
+  end)
+  ---@param effect acp.SessionEffect
+  client.subscribe('worked', function(effect)
+    if active then
+      no_reload()
+      check(effect.session)
+    end
+  end)
+  client.subscribe('disk_changed', changed)
+  vim.api.nvim_create_autocmd('BufWritePost', {
+    group = vim.api.nvim_create_augroup('acp.files.disk', { clear = true }),
+    desc = 'acp: the file is what the buffer is',
+    callback = function(event)
+      written(event.buf)
+    end,
+  })
+end
+
+return M

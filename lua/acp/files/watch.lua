@@ -1,0 +1,121 @@
+--- Which buffers are in step with their files: the core knows the text of each, to tell the user's
+--- changes from those of an agent that writes the disk by itself.
+
+local client = require('acp.client')
+local find = require('acp.files.find')
+
+local M = {}
+
+---@type table<integer, string> the file that a buffer was last in step with, by buffer
+local tracked = {}
+---@type table<integer, acp.Stamp> and what the disk said of it
+local stamps = {}
+
+---@param path string
+---@return acp.Stamp?
+function M.stamp(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat
+    and stat.type == 'file'
+    and { sec = stat.mtime.sec, nsec = stat.mtime.nsec, size = stat.size }
+end
+
+---@param path string
+---@return boolean whether a session works in a folder with this file
+local function in_a_project(path)
+  for _, info in ipairs(require('acp.session').list()) do
+    local root = find.resolved(info.cwd)
+    if vim.startswith(path, info.cwd .. '/') or vim.startswith(find.resolved(path), root .. '/') then
+      return true
+    end
+  end
+  return false
+end
+
+--- The file of a buffer that is watched.
+---@param buf integer
+---@return string?
+function M.path(buf)
+  local path = tracked[buf]
+  return path and find.file_of(buf) == path and path or nil
+end
+
+--- All buffers that are watched, by their files.
+---@return table<string, integer>
+function M.buffers()
+  local all = {}
+  for buf in pairs(tracked) do
+    local path = M.path(buf)
+    if path then
+      all[path] = buf
+    end
+  end
+  return all
+end
+
+--- Whether the disk has something else than when the buffer was last in step with it.
+---@param buf integer
+---@return boolean
+function M.is_behind(buf)
+  local path = M.path(buf)
+  return path ~= nil and not vim.deep_equal(M.stamp(path), stamps[buf])
+end
+
+--- Notes that a buffer is in step with its file, which had this stamp.
+---@param buf integer
+---@param path string
+---@param stamp acp.Stamp
+function M.in_step(buf, path, stamp)
+  tracked[buf], stamps[buf] = path, stamp
+  local file = { path = path, sec = stamp.sec, nsec = stamp.nsec, size = stamp.size }
+  client.send({ type = 'track', files = { file } })
+end
+
+--- Begins to watch a buffer that has just been read or written.
+---@param buf integer
+function M.track(buf)
+  local path = find.file_of(buf)
+  local stamp = path and in_a_project(path) and M.stamp(path)
+  if path and stamp then
+    M.in_step(buf, path, stamp)
+  end
+end
+
+--- Begins to watch all loaded buffers that are not watched yet.
+function M.track_all()
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if not M.path(buf) then
+      M.track(buf)
+    end
+  end
+end
+
+---@param buf integer
+local function forget(buf)
+  local path = tracked[buf]
+  tracked[buf], stamps[buf] = nil, nil
+  if path and not vim.tbl_contains(vim.tbl_values(tracked), path) then
+    client.send({ type = 'forget', path = path })
+  end
+end
+
+--- Starts listening to Neovim.
+function M.attach()
+  local group = vim.api.nvim_create_augroup('acp.files', { clear = true })
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+    group = group,
+    desc = 'acp: a buffer is in step with its file',
+    callback = function(event)
+      M.track(event.buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'BufUnload', 'BufFilePost' }, {
+    group = group,
+    desc = 'acp: a buffer has another file, or none',
+    callback = function(event)
+      forget(event.buf)
+    end,
+  })
+end
+
+return M

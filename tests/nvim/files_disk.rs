@@ -1,0 +1,208 @@
+//! Files that an agent changes on the disk by itself while the user has them open.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::files::{keep, lua, start, write};
+use crate::files_merge::{pause, release};
+use crate::plugin::{wait_choices, wait_state};
+use crate::report::{answers, finish, send};
+use crate::support::nvim::{DEADLINE, Nvim, Options};
+use crate::support::target::Target;
+
+fn on_disk(path: &str, text: &str) -> Value {
+    json!({ "write_file": { "path": path, "text": text } })
+}
+
+/// A tool call, as agents that write by themselves tell of it afterwards.
+fn edited(path: &str) -> Value {
+    json!({ "update": {
+        "sessionUpdate": "tool_call", "toolCallId": "call", "title": "Edit", "kind": "edit", "status": "completed",
+        "content": [{ "type": "diff", "path": format!("{{{{cwd}}}}/{path}"), "oldText": "a", "newText": "b" }],
+    } })
+}
+
+const OLD: &str = "one\ntwo\nthree\nfour\nfive\n";
+
+/// A Neovim with `a.txt` open, whose agent does this once it is released.
+fn open(target: &Target, steps: &[Value]) -> Nvim {
+    open_with(target, Options::default(), steps)
+}
+
+fn open_with(target: &Target, options: Options, steps: &[Value]) -> Nvim {
+    let mut all = vec![pause("go1")];
+    all.extend_from_slice(steps);
+    let mut nvim = start(target, options, &all);
+    nvim.scratch().write("a.txt", OLD);
+    nvim.command("edit a.txt");
+    lua(&mut nvim, "_G.changes = {} vim.api.nvim_create_autocmd('User', { pattern = 'AcpFileChanged', callback = function(ev)
+        table.insert(changes, ev.data.kind) end })");
+    send(&mut nvim, "go");
+    wait_state(&mut nvim, "running");
+    nvim
+}
+
+fn wait_changes(nvim: &mut Nvim, kinds: &Value) {
+    nvim.wait_until(&format!("the changes {kinds}"), DEADLINE, |nvim| {
+        lua(nvim, "return changes") == *kinds
+    });
+}
+
+fn modified(nvim: &mut Nvim) -> bool {
+    lua(nvim, "return vim.bo.modified") == true
+}
+
+nvim_tests! {
+    fn an_unmodified_buffer_follows(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", "one\nTWO\nthree\nfour\nfive\nsix\n"), edited("a.txt"), pause("go2")]);
+        lua(&mut nvim, "_G.ns = vim.api.nvim_create_namespace('mine') _G.id = vim.api.nvim_buf_set_extmark(0, ns, 3, 2, {})
+            vim.api.nvim_buf_set_mark(0, 'a', 5, 1, {}) vim.api.nvim_win_set_cursor(0, { 4, 2 })");
+        release(&nvim, "go1");
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(nvim.lines(0), ["one", "TWO", "three", "four", "five", "six"]);
+        assert!(!modified(&mut nvim));
+        let places = lua(&mut nvim, "return { vim.api.nvim_buf_get_extmark_by_id(0, ns, id, {}), vim.api.nvim_buf_get_mark(0, 'a'), vim.api.nvim_win_get_cursor(0) }");
+        assert_eq!(places, json!([[3, 2], [5, 1], [4, 2]]));
+        nvim.command("checktime");
+        assert_eq!(nvim.messages(), "");
+        release(&nvim, "go2");
+        finish(&mut nvim);
+        nvim.command("undo");
+        assert_eq!(nvim.lines(0), ["one", "two", "three", "four", "five"]);
+        assert!(modified(&mut nvim));
+        nvim.command("redo");
+        // Neovim asks nothing when the user goes on and saves.
+        nvim.input("Goseven<Esc>:write<CR>");
+        nvim.wait_until("the file to be saved", DEADLINE, |nvim| !modified(nvim));
+        assert_eq!(nvim.scratch().read("a.txt"), "one\nTWO\nthree\nfour\nfive\nsix\nseven\n");
+    }
+
+    fn at_the_end_of_a_turn_all_buffers_follow(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", "1\ntwo\nthree\nfour\nfive\n")]);
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(nvim.lines(0)[0], "1");
+    }
+
+    fn a_modified_buffer_is_merged(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", "one\ntwo\nthree\nFOUR\nfive\n"), edited("a.txt")]);
+        nvim.command("1 substitute/one/mine/");
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(nvim.lines(0), ["mine", "two", "three", "FOUR", "five"]);
+        assert!(modified(&mut nvim));
+        nvim.command("checktime");
+        assert_eq!(nvim.messages(), "");
+        nvim.input(":write<CR>");
+        nvim.wait_until("the file to be saved", DEADLINE, |nvim| !modified(nvim));
+        assert_eq!(nvim.scratch().read("a.txt"), "mine\ntwo\nthree\nFOUR\nfive\n");
+        nvim.command("undo");
+        assert_eq!(nvim.lines(0), ["mine", "two", "three", "four", "five"]);
+    }
+
+    fn an_undo_of_everything_is_not_what_the_disk_has(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", "one\ntwo\nthree\nFOUR\nfive\n"), edited("a.txt")]);
+        nvim.command("1 substitute/one/mine/");
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        wait_changes(&mut nvim, &json!(["disk"]));
+        nvim.input("uu");
+        nvim.wait_until("the undo", DEADLINE, |nvim| nvim.lines(0) == ["one", "two", "three", "four", "five"]);
+        nvim.wait_until("the buffer to be modified", DEADLINE, modified);
+    }
+
+    fn a_buffer_modified_before_the_session_is_merged(target: &Target) {
+        let mut nvim = start(target, Options::default(), &[pause("go1"), on_disk("a.txt", "one\ntwo\nthree\nFOUR\nfive\n"), edited("a.txt")]);
+        nvim.scratch().write("a.txt", OLD);
+        nvim.command("edit a.txt");
+        nvim.command("1 substitute/one/mine/");
+        send(&mut nvim, "go");
+        wait_state(&mut nvim, "running");
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        nvim.wait_until("the merge", DEADLINE, |nvim| nvim.lines(0) == ["mine", "two", "three", "FOUR", "five"]);
+    }
+
+    fn the_same_lines_on_the_disk_are_for_the_user_to_settle(target: &Target) {
+        for (keys, expected) in [("<CR>", "THEIRS"), ("j<CR>", "mine")] {
+            let mut nvim = open(target, &[on_disk("a.txt", "THEIRS\ntwo\nthree\nfour\n5\n"), edited("a.txt")]);
+            nvim.command("1 substitute/one/mine/");
+            release(&nvim, "go1");
+            finish(&mut nvim);
+            wait_choices(&mut nvim, "Keep your lines");
+            nvim.input(keys);
+            wait_changes(&mut nvim, &json!(["disk"]));
+            assert_eq!(nvim.lines(0), [expected, "two", "three", "four", "5"]);
+            assert_eq!(modified(&mut nvim), expected == "mine");
+            nvim.command("undo");
+            assert_eq!(nvim.lines(0)[0], "mine");
+        }
+    }
+
+    fn changes_in_a_row_all_arrive(target: &Target) {
+        let mut nvim = open(target, &[
+            on_disk("a.txt", "1\ntwo\nthree\nfour\nfive\n"), edited("a.txt"),
+            on_disk("a.txt", "1\n2\nthree\nfour\nfive\n"), edited("a.txt"),
+            on_disk("a.txt", "1\n2\n3\nfour\nfive\nsix\n"),
+        ]);
+        nvim.command("4 substitute/four/mine/");
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        nvim.wait_until("all changes", DEADLINE, |nvim| nvim.lines(0) == ["1", "2", "3", "mine", "five", "six"]);
+        assert!(modified(&mut nvim));
+    }
+
+    fn a_deleted_file_leaves_its_buffer(target: &Target) {
+        let mut nvim = open(target, &[json!({ "delete_file": "a.txt" }), edited("a.txt"), pause("go2"), on_disk("a.txt", "one\nback\n"), edited("b.txt")]);
+        release(&nvim, "go1");
+        wait_changes(&mut nvim, &json!(["deleted"]));
+        assert_eq!(nvim.lines(0), ["one", "two", "three", "four", "five"]);
+        assert!(modified(&mut nvim));
+        assert!(nvim.messages().contains("a.txt was deleted"), "{}", nvim.messages());
+        release(&nvim, "go2");
+        finish(&mut nvim);
+        nvim.wait_until("the file to be back", DEADLINE, |nvim| nvim.lines(0) == ["one", "back"]);
+        assert!(!modified(&mut nvim));
+    }
+
+    fn what_the_agent_wrote_on_the_disk_is_not_undone_by_its_other_writes(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", "one\ntwo\nthree\nfour\n5\n"), write("a.txt", "1\ntwo\nthree\nfour\n5\n")]);
+        nvim.command("3 substitute/three/mine/");
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        assert_eq!(nvim.lines(0), ["1", "two", "mine", "four", "5"]);
+        assert_eq!(nvim.scratch().read("a.txt"), "1\ntwo\nmine\nfour\n5\n");
+        assert!(answers(&nvim)[0]["error"].is_null());
+    }
+
+    fn a_save_of_the_user_meanwhile_is_kept(target: &Target) {
+        let mut nvim = open_with(target, keep(), &[on_disk("a.txt", "one\ntwo\nmine\nfour\nFIVE!\n"), edited("a.txt")]);
+        nvim.command("3 substitute/three/mine/");
+        nvim.command("write");
+        nvim.command("1 substitute/one/unsaved/");
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(nvim.lines(0), ["unsaved", "two", "mine", "four", "FIVE!"]);
+    }
+
+    fn between_turns_files_are_neovims(target: &Target) {
+        let mut nvim = open(target, &[]);
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        nvim.wait_until("the turn to be over for good", DEADLINE, |nvim| {
+            lua(nvim, "return #vim.api.nvim_get_autocmds({ event = 'FileChangedShell' })") == 0
+        });
+        assert_eq!(lua(&mut nvim, "return { vim.bo.autoread == nil, vim.go.autoread }"), json!([true, true]));
+        let path = nvim.scratch().project().join("a.txt");
+        fs::write(&path, "somebody else\n").unwrap();
+        let later = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(5);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+        nvim.command("checktime");
+        assert_eq!(nvim.lines(0), ["somebody else"]);
+        assert_eq!(lua(&mut nvim, "return changes"), json!([]));
+    }
+}
