@@ -278,7 +278,7 @@ async fn many_questions() {
     let (sender, mut inputs) = channel(1);
     let disk = Disk::new(sender);
     for ask in 0..100 {
-        disk.write(AskId(ask), folder.name("f"), format!("text {ask}"));
+        disk.write(AskId(ask), folder.name("f"), format!("text {ask}").into());
         disk.list(AskId(100 + ask), folder.name(""));
         disk.read(AskId(200 + ask), folder.range("none", None, None));
     }

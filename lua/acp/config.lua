@@ -62,7 +62,7 @@ local M = {}
 ---@field keys? false|table<string, acp.KeyOpts>
 ---@field log? { level?: 'error'|'warn'|'info'|'debug'|'trace' }
 ---@field permissions? acp.PermissionOpts
----@field files? { after_write?: 'save'|'keep' }
+---@field files? { after_write?: 'save'|'keep', private?: string[] }
 ---@field history? { size?: integer, persist?: boolean } past prompts: how many, and whether on disk
 ---@field prompt? { complete?: 'auto'|'manual' } whether completion opens by itself
 
@@ -88,7 +88,7 @@ local M = {}
 ---@field keys table<string, acp.KeyOpts>
 ---@field log { level: string }
 ---@field permissions acp.PermissionConfig
----@field files { after_write: string }
+---@field files { after_write: string, private: string[] }
 ---@field history { size: integer, persist: boolean }
 ---@field prompt { complete: 'auto'|'manual' }
 
@@ -141,7 +141,17 @@ M.defaults = {
   },
   log = { level = 'info' },
   permissions = { open = 'auto', store = 'ask', notify_rules = false, rules = {} },
-  files = { after_write = 'save' },
+  files = {
+    after_write = 'save',
+    private = {
+      '.env',
+      '.env.*',
+      '*.{pem,key,p12,pfx,jks,keystore,kdbx}',
+      'id_{rsa,dsa,ecdsa,ed25519}',
+      '{.netrc,.pgpass,.npmrc,.pypirc,.git-credentials,.htpasswd}',
+      '.{ssh,gnupg,aws,azure,kube,docker}/**',
+    },
+  },
   history = { size = 1000, persist = true },
   prompt = { complete = 'auto' },
 }

@@ -19,6 +19,7 @@ use super::system_error::words;
 use crate::session::content::Content;
 use crate::session::event::{DiskError, Event};
 use crate::session::ids::{AskId, SessionId, Tag};
+use crate::session::paths;
 use crate::session::question::FileRange;
 
 /// How much of a file is given at once: more would not fit a message of the agent's language
@@ -47,6 +48,21 @@ impl Disk {
     pub fn new(inputs: Sender<Input>) -> Disk {
         let (reads, writes) = (Semaphore::new(READS), Semaphore::new(1));
         Disk { inputs, reads: Arc::new(reads), writes: Arc::new(writes) }
+    }
+
+    /// Finds out where a path leads.
+    pub fn resolve(&self, ask: AskId, path: String, roots: Vec<String>) {
+        let inputs = self.inputs.clone();
+        tokio::spawn(async move {
+            let unresolved = path.clone();
+            let work = tokio::task::spawn_blocking(move || resolve(&path, &roots));
+            // Where it leads nobody knows: then it is outside.
+            let (path, inside) = work.await.unwrap_or((unresolved, false));
+            let event = Event::Resolved { ask, path, inside };
+            if inputs.send(Input::Event(event)).await.is_err() {
+                tracing::debug!("the core is gone");
+            }
+        });
     }
 
     /// Reads a file.
@@ -104,6 +120,35 @@ impl Disk {
                 tracing::debug!("the core is gone");
             }
         });
+    }
+}
+
+/// Where a path leads, and whether that is in one of these folders.
+pub fn resolve(path: &str, roots: &[String]) -> (String, bool) {
+    let real = real(Path::new(&paths::join("", path)), 0);
+    let inside = |root: &String| real.starts_with(self::real(Path::new(root), 0));
+    let inside = roots.iter().any(inside);
+    // A name that is not UTF-8 can't be told to anybody, nor be what an agent means.
+    match real.into_os_string().into_string() {
+        Ok(path) => (path, inside),
+        Err(_) => (path.to_owned(), false),
+    }
+}
+
+/// A path with its links followed, also those that lead to nothing yet.
+fn real(path: &Path, links: usize) -> PathBuf {
+    if let Ok(path) = fs::canonicalize(path) {
+        return path;
+    }
+    if links < LINKS
+        && let Ok(link) = fs::read_link(path)
+    {
+        return real(&path.parent().unwrap_or(Path::new("/")).join(link), links + 1);
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => real(folder, links).join(name),
+        (Some(folder), None) if links < LINKS => real(folder, links + 1).join(".."),
+        _ => path.to_owned(),
     }
 }
 

@@ -35,6 +35,7 @@ impl Core {
                 tracing::info!(%connection, "ending");
                 self.agents.remove(&connection);
             }
+            Effect::Resolve { ask, path, roots } => self.disk.resolve(ask, path, roots),
             Effect::ReadDisk(ask, range) => self.disk.read(ask, range),
             Effect::WriteDisk { ask, path, text } => self.disk.write(ask, path, text),
             Effect::ListDisk(ask, path) => self.disk.list(ask, path),

@@ -50,6 +50,16 @@ pub enum Effect {
     },
     /// End this run: close its stdin, then kill it with all its children.
     End(ConnectionId),
+    /// Find out where a path leads, and whether that is in one of these folders; comes back as
+    /// [`super::event::Event::Resolved`].
+    Resolve {
+        /// For which question.
+        ask: AskId,
+        /// The path, absolute.
+        path: String,
+        /// The folders.
+        roots: Vec<String>,
+    },
     /// Read a file from the disk.
     ReadDisk(AskId, FileRange),
     /// Write a file to the disk, making its folder if need be.

@@ -35,6 +35,15 @@ pub enum Event {
         /// The text (empty for a write), or why not.
         result: Result<String, DiskError>,
     },
+    /// Where a path leads, links followed.
+    Resolved {
+        /// For which question.
+        ask: AskId,
+        /// The file it leads to, which may not be there yet.
+        path: String,
+        /// Whether it is in one of the session's folders.
+        inside: bool,
+    },
     /// The whole text of a file of which some lines are about to be read for an agent.
     Whole(AskId, Arc<str>),
     /// Something has been saved for the user, or not.

@@ -4,6 +4,7 @@
 //! like. What has lost its object (an answer for a closed session, an update after the end) is
 //! dropped on purpose at the place that looks the object up.
 
+mod access;
 mod ask;
 mod connection;
 mod file;
@@ -34,6 +35,7 @@ impl State {
             Event::User(wish) => self.wish(wish, out),
             Event::Agent { connection, happened } => self.happened(connection, happened, out),
             Event::Disk { ask, result } => self.disk(ask, result, out),
+            Event::Resolved { ask, path, inside } => self.resolved(ask, (path, inside), out),
             Event::Whole(ask, text) => self.saw(ask, text),
             Event::Saved { session, tag, path, result } => {
                 out.tell(Tell::Saved { session, tag, path, result });
@@ -84,6 +86,7 @@ impl State {
                 self.save((session, entry, attachment), (tag, path), out);
             }
             Wish::SetRules(rules) => self.rules = rules,
+            Wish::SetPrivate(patterns) => self.private = patterns,
         }
     }
 

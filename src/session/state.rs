@@ -29,6 +29,8 @@ pub struct State {
     pub(super) lists: BTreeMap<Tag, Vec<Kept>>,
     /// What is answered without the user.
     pub(super) rules: Vec<Rule>,
+    /// Files that are not read unasked, by patterns.
+    pub(super) private: Vec<String>,
     pub(super) now: Duration,
     pub(super) next_connection: u64,
     pub(super) next_ask: u64,
@@ -82,6 +84,8 @@ pub struct OpenAsk {
     pub reply: ReplyTo,
     /// Who has it now.
     pub with: With,
+    /// What it is about once the user allows it.
+    pub then: Option<Body>,
 }
 
 /// Who has a question.
@@ -89,7 +93,7 @@ pub struct OpenAsk {
 pub enum With {
     /// The editor or the user.
     Editor,
-    /// The disk: a file that is not loaded.
+    /// The disk: a file that is not loaded, or where a path leads.
     Disk,
     /// The user, who has changed the same lines of a file as the agent.
     User,

@@ -110,6 +110,8 @@ pub enum Wish {
     },
     /// From now on, these rules and no others answer permissions.
     SetRules(Vec<Rule>),
+    /// From now on, files with such names are not read unasked.
+    SetPrivate(Vec<String>),
 }
 
 /// What becomes of a prompt that waits.

@@ -56,7 +56,13 @@ impl World {
 
     pub(crate) fn requests(&mut self, id: &str, request: Request) -> &mut World {
         let reply = ReplyTo { connection: ConnectionId(self.connection), id: id.into() };
-        self.agent(Happened::Requested { reply, request })
+        self.agent(Happened::Requested { reply, request });
+        // Every path leads where it seems to, into the project.
+        if let [Effect::Resolve { ask, path, .. }] = &self.last[..] {
+            let (ask, path) = (*ask, path.clone());
+            self.event(Event::Resolved { ask, path, inside: true });
+        }
+        self
     }
 
     pub(crate) fn open(&mut self, agent: u64, origin: Origin) -> &mut World {

@@ -26,6 +26,7 @@ mod elicitation;
 mod escapes;
 mod faults;
 mod files;
+mod files_boundary;
 mod files_disk;
 mod files_merge;
 mod follow;

@@ -258,6 +258,10 @@ impl Client {
                     self.permissions.push(*permission);
                     continue;
                 }
+                Effect::Resolve { ask, path, .. } => {
+                    self.apply(Event::Resolved { ask, path, inside: true });
+                    continue;
+                }
                 _ => continue,
             };
             let message: Value = serde_json::from_slice(&line).expect("we send JSON");

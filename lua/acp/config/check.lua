@@ -53,6 +53,13 @@ end
 
 ---@param value any
 ---@return string?
+local function patterns(value)
+  local fits = type(value) == 'table' and (#value == 0 or strings(value) == nil)
+  return not fits and 'a list of patterns, such as { ".env*" }' or nil
+end
+
+---@param value any
+---@return string?
 local function address(value)
   local fits = type(value) == 'string'
     and (value:match('^tcp://.+:%d+$') or value:match('^unix://.') or value:match('^wss?://.'))
@@ -164,7 +171,7 @@ local schema = {
       return require('acp.rules.check').problem_of_list(value)
     end,
   },
-  files = { after_write = one_of('save', 'keep') },
+  files = { after_write = one_of('save', 'keep'), private = patterns },
   history = { size = number_in(0, 100000), persist = is('boolean') },
   prompt = { complete = one_of('auto', 'manual') },
 }

@@ -36,6 +36,7 @@ pub(in crate::nvim) fn action(
             Wish::Answer { ask, reaction, by }
         }
         "rules" => Wish::SetRules(rule::rules(table)?),
+        "private" => Wish::SetPrivate(texts(table, "patterns")?),
         "show" | "hide" | "look" | "toggle" | "toggle_all" | "detail" => {
             return rendering(kind, table);
         }

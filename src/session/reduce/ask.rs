@@ -27,13 +27,16 @@ impl State {
             session.waiting += 1;
             out.tell(Tell::SessionChanged(session.id));
         }
-        self.asks.insert(id, OpenAsk { session, body, reply, with: With::Editor });
+        let open = OpenAsk { session, body, reply, with: With::Editor, then: None };
+        self.asks.insert(id, open);
         id
     }
 
     /// Answers a question and forgets it.
     pub(super) fn settle(&mut self, id: AskId, answer: Result<Reply, RpcError>, out: &mut Outcome) {
-        let Some(OpenAsk { session, body, reply, with }) = self.asks.remove(&id) else { return };
+        let Some(OpenAsk { session, body, reply, with, .. }) = self.asks.remove(&id) else {
+            return;
+        };
         let option = match &answer {
             Ok(Reply::Permission(option)) => option.clone(),
             _ => None,
@@ -74,6 +77,9 @@ impl State {
     /// The editor or the user answers.
     pub(super) fn react(&mut self, id: AskId, (reaction, by): (Reaction, By), out: &mut Outcome) {
         let Some(ask) = self.asks.get_mut(&id) else { return };
+        if ask.then.is_some() {
+            return self.access_answered(id, (reaction, by), out);
+        }
         let answer = match (&ask.body, reaction) {
             (Body::Read(range), Reaction::NotLoaded) => {
                 ask.with = With::Disk;
@@ -145,6 +151,7 @@ impl State {
     fn settle_as_cancelled(&mut self, id: AskId, by: By, out: &mut Outcome) {
         let Some(ask) = self.asks.get(&id) else { return };
         let answer = match ask.body {
+            Body::Permission(_) if ask.then.is_some() => Err(cancelled()),
             Body::Permission(_) => Ok(Reply::Permission(None)),
             Body::Elicitation(_) => Ok(Reply::Dismiss),
             Body::Read(_) | Body::Write { .. } => Err(cancelled()),

@@ -1,19 +1,15 @@
 //! Files that agents read and write: the editor has the first word, the disk the second.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::ask::no_session;
-use crate::session::effect::{Effect, Reply, Tell, Timer};
+use crate::session::effect::{Effect, Reply, Tell};
 use crate::session::event::DiskError;
 use crate::session::failure::RpcError;
 use crate::session::ids::{AskId, RemoteId, ReplyTo, SessionId, Tag};
 use crate::session::outcome::Outcome;
 use crate::session::question::{Body, FileRange};
 use crate::session::state::{Session, State, With};
-
-/// How long Neovim may be busy, or wait for a key, before an agent hears that it is.
-const EDITOR: Duration = Duration::from_secs(20);
 
 impl State {
     pub(super) fn read_file(
@@ -27,8 +23,7 @@ impl State {
         };
         let range = FileRange { path: session.absolute(path), line, limit };
         let id = session.id;
-        let ask = self.ask((reply, id), Body::Read(range), out);
-        out.effects.push(Effect::SetTimer { timer: Timer::NoEditor(ask), after: EDITOR });
+        self.ask_about_file((reply, id), Body::Read(range), out);
     }
 
     pub(super) fn write_file(
@@ -41,8 +36,7 @@ impl State {
             return out.reply(reply, Err(no_session(remote)));
         };
         let (id, path) = (session.id, session.absolute(path));
-        let ask = self.ask((reply, id), Body::Write { path, text: text.into() }, out);
-        out.effects.push(Effect::SetTimer { timer: Timer::NoEditor(ask), after: EDITOR });
+        self.ask_about_file((reply, id), Body::Write { path, text: text.into() }, out);
     }
 
     pub(super) fn list(
@@ -62,7 +56,8 @@ impl State {
         self.next_ask += 1;
         let ask = AskId(self.next_ask);
         let body = Body::Read(FileRange { path: path.clone(), line: None, limit: None });
-        let open = crate::session::state::OpenAsk { session: id, body, reply, with: With::Listing };
+        let with = With::Listing;
+        let open = crate::session::state::OpenAsk { session: id, body, reply, with, then: None };
         self.asks.insert(ask, open);
         out.effects.push(Effect::ListDisk(ask, path));
     }

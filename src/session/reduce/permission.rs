@@ -81,7 +81,7 @@ struct Ruling {
 }
 
 impl Outcome {
-    fn audit(&mut self, session: &Session, permission: &Permission, deed: Deed) {
+    pub(super) fn audit(&mut self, session: &Session, permission: &Permission, deed: Deed) {
         self.effects.push(Effect::Audit(Record::new(session, permission, deed)));
     }
 }

@@ -1,0 +1,203 @@
+//! Whether an agent may touch a file through us at all: what is in the session's folders it may,
+//! anything else a rule or the user must allow. So must reads of files that are private.
+
+use std::time::Duration;
+
+use crate::session::audit::{By, Deed};
+use crate::session::effect::{Effect, Tell, Timer};
+use crate::session::failure::RpcError;
+use crate::session::glob::Glob;
+use crate::session::ids::{AskId, ReplyTo, SessionId};
+use crate::session::outcome::Outcome;
+use crate::session::question::{
+    Body, Permission, PermissionKind, PermissionOption, Question, Reaction,
+};
+use crate::session::rule::{self, Rule, Verdict};
+use crate::session::state::{OpenAsk, Session, State, Turn, With};
+use crate::session::subject::Subject;
+use crate::session::tool_call::ToolKind;
+
+/// How long Neovim may be busy, or wait for a key, before an agent hears that it is.
+const EDITOR: Duration = Duration::from_secs(20);
+
+impl State {
+    /// Opens a question about a file, which the editor is asked once it is known where it is.
+    pub(super) fn ask_about_file(
+        &mut self,
+        (reply, session): (ReplyTo, SessionId),
+        body: Body,
+        out: &mut Outcome,
+    ) {
+        let Some(launch) = self.sessions.get(&session).map(|it| &it.launch) else { return };
+        let roots = std::iter::once(&launch.cwd).chain(&launch.directories).cloned().collect();
+        let path = path_of(&body).to_owned();
+        self.next_ask += 1;
+        let ask = AskId(self.next_ask);
+        self.asks.insert(ask, OpenAsk { session, body, reply, with: With::Disk, then: None });
+        out.effects.push(Effect::Resolve { ask, path, roots });
+    }
+
+    /// It is known where a file is.
+    pub(super) fn resolved(
+        &mut self,
+        id: AskId,
+        (path, inside): (String, bool),
+        out: &mut Outcome,
+    ) {
+        let Some(ask) = self.asks.get_mut(&id) else { return };
+        set_path(&mut ask.body, path);
+        let Some(session) = self.sessions.get(&ask.session) else { return };
+        let private = matches!(ask.body, Body::Read(_)) && self.is_private(id);
+        if inside && !private {
+            return self.ask_editor(id, out);
+        }
+        let Some(ask) = self.asks.get(&id) else { return };
+        let permission = session.access(&ask.body, private);
+        out.audit(session, &permission, Deed::Asked);
+        if let Turn::Cancelling(_) = session.turn {
+            return self.refuse(id, "the turn is being cancelled", out);
+        }
+        let rule = rule::first(&self.rules, &permission.subject, &session.launch);
+        if let Some(rule) = rule {
+            let (verdict, words) = (rule.verdict, rule.words());
+            let option = verdict.option(&permission.options).cloned();
+            out.audit(session, &permission, Deed::Ruled { verdict, rule: words.clone(), option });
+            let title = permission.title.clone();
+            let told = Tell::Ruled { session: session.id, title, verdict, rule: words };
+            match verdict {
+                // What is private nobody allows beforehand.
+                Verdict::Allow if !private => {
+                    out.tell(told);
+                    return self.ask_editor(id, out);
+                }
+                Verdict::Reject => {
+                    out.tell(told);
+                    return self.refuse(id, "a rule of the user forbids it", out);
+                }
+                Verdict::Allow | Verdict::Ask => {}
+            }
+        }
+        self.ask_access(id, permission, out);
+    }
+
+    fn ask_access(&mut self, id: AskId, permission: Permission, out: &mut Outcome) {
+        let Some(ask) = self.asks.get_mut(&id) else { return };
+        let body = Body::Permission(Box::new(permission));
+        ask.then = Some(std::mem::replace(&mut ask.body, body.clone()));
+        ask.with = With::User;
+        let session = ask.session;
+        out.tell(Tell::Asked(id, Question { session, body }));
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.waiting += 1;
+            out.tell(Tell::SessionChanged(session.id));
+        }
+    }
+
+    /// The user says whether an agent may touch a file.
+    pub(super) fn access_answered(
+        &mut self,
+        id: AskId,
+        (reaction, by): (Reaction, By),
+        out: &mut Outcome,
+    ) {
+        let Some(OpenAsk { session, body: Body::Permission(permission), .. }) = self.asks.get(&id)
+        else {
+            return;
+        };
+        let (session, mut chosen) = (*session, None);
+        if let Reaction::Option(option) = &reaction {
+            chosen = permission.options.iter().find(|it| it.id == *option).cloned();
+            if chosen.is_none() {
+                return;
+            }
+        } else if reaction != Reaction::Dismiss {
+            return;
+        }
+        if let Some(session) = self.sessions.get(&session) {
+            out.audit(session, permission, Deed::Answered { option: chosen.clone(), by });
+        }
+        let kind = chosen.as_ref().map(|it| it.kind);
+        if !matches!(kind, Some(PermissionKind::AllowOnce | PermissionKind::AllowAlways)) {
+            return self.refuse(id, "the user does not allow it", out);
+        }
+        let Some(ask) = self.asks.get_mut(&id) else { return };
+        if let Some(body) = ask.then.take() {
+            ask.body = body;
+        }
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.waiting = session.waiting.saturating_sub(1);
+        }
+        out.tell(Tell::Settled { ask: id, session, option: chosen.map(|it| it.id) });
+        out.tell(Tell::SessionChanged(session));
+        self.ask_editor(id, out);
+    }
+
+    fn refuse(&mut self, id: AskId, why: &str, out: &mut Outcome) {
+        let Some(ask) = self.asks.get(&id) else { return };
+        let path = path_of(ask.then.as_ref().unwrap_or(&ask.body));
+        let words = format!("{path} must not be touched: {why}");
+        self.settle(id, Err(RpcError::new(RpcError::INVALID_PARAMS, words)), out);
+    }
+
+    fn ask_editor(&mut self, id: AskId, out: &mut Outcome) {
+        let Some(ask) = self.asks.get_mut(&id) else { return };
+        ask.with = With::Editor;
+        let question = Question { session: ask.session, body: ask.body.clone() };
+        out.tell(Tell::Asked(id, question));
+        out.effects.push(Effect::SetTimer { timer: Timer::NoEditor(id), after: EDITOR });
+    }
+
+    fn is_private(&self, id: AskId) -> bool {
+        let Some(path) = self.asks.get(&id).map(|it| path_of(&it.body)) else { return false };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.private.iter().any(|pattern| match pattern.contains('/') {
+            true => {
+                let anywhere = |it: &str| format!("/**/{}", it.trim_start_matches("~/"));
+                Glob::path(pattern, anywhere).is_ok_and(|it| it.matches(path))
+            }
+            false => Glob::word(pattern).is_ok_and(|it| it.matches(name)),
+        })
+    }
+}
+
+impl Session {
+    fn access(&self, body: &Body, private: bool) -> Permission {
+        let (kind, verb) = match body {
+            Body::Write { .. } => (ToolKind::Edit, "write"),
+            _ => (ToolKind::Read, "read"),
+        };
+        let path = path_of(body);
+        let why = if private { "private" } else { "outside of the project" };
+        let title = format!("{verb} {path} ({why})");
+        let subject = Subject { kind, paths: vec![path.to_owned()], ..Subject::default() };
+        let rule = Rule::allowing(&subject, &self.launch).filter(|_| !private);
+        let option = |id: &str, name: &str, kind| PermissionOption {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            kind,
+        };
+        let mut options = vec![option("allow", "Allow once", PermissionKind::AllowOnce)];
+        if rule.is_some() {
+            options.push(option("always", "Always allow this file", PermissionKind::AllowAlways));
+        }
+        options.push(option("refuse", "Refuse", PermissionKind::RejectOnce));
+        let kind = subject.kind.word().to_owned();
+        Permission { tool_call: "".into(), title, kind, subject, entry: None, rule, options }
+    }
+}
+
+fn path_of(body: &Body) -> &str {
+    match body {
+        Body::Read(range) => &range.path,
+        Body::Write { path, .. } => path,
+        Body::Permission(_) | Body::Elicitation(_) => "",
+    }
+}
+
+fn set_path(body: &mut Body, real: String) {
+    match body {
+        Body::Read(range) => range.path = real,
+        Body::Write { path, .. } => *path = real,
+        Body::Permission(_) | Body::Elicitation(_) => {}
+    }
+}
