@@ -238,12 +238,16 @@ fn event((kind, a, b): Step, tag: u64) -> Event {
         0..=2 => Event::User(wish(step, tag)),
         3 | 4 => Event::Agent { connection, happened: Happened::Answered(answer(step)) },
         5 | 6 => Event::Agent { connection, happened: happened(step, connection, tag) },
-        _ => match a % 6 {
+        _ => match a % 8 {
             0 => Event::Disk { ask: AskId(b % 12 + 1), result: Ok("text".into()) },
             1 => Event::Disk { ask: AskId(b % 12 + 1), result: Err(DiskError::NotFound) },
             2 => Event::TerminalOutput(terminal, "out".into()),
             3 => Event::TerminalExited(terminal, Ok(TerminalExit::default())),
             4 => Event::TimerFired(Timer::NoEditor(AskId(b % 12 + 1))),
+            5 | 6 => {
+                let (ask, path) = (AskId(b % 12 + 1), "/p/x".to_owned());
+                Event::Resolved { ask, path, inside: a % 8 == 5 }
+            }
             _ => Event::TimerFired(match b % 3 {
                 0 => Timer::NoAnswer { connection, patience: u32::try_from(a % 4).unwrap() },
                 1 => Timer::NotStopped {

@@ -62,7 +62,7 @@ local M = {}
 ---@field keys? false|table<string, acp.KeyOpts>
 ---@field log? { level?: 'error'|'warn'|'info'|'debug'|'trace' }
 ---@field permissions? acp.PermissionOpts
----@field files? { after_write?: 'save'|'keep', private?: string[] }
+---@field files? { after_write?: 'save'|'keep', max_read?: number, private?: string[] }
 ---@field history? { size?: integer, persist?: boolean } past prompts: how many, and whether on disk
 ---@field prompt? { complete?: 'auto'|'manual' } whether completion opens by itself
 
@@ -88,7 +88,7 @@ local M = {}
 ---@field keys table<string, acp.KeyOpts>
 ---@field log { level: string }
 ---@field permissions acp.PermissionConfig
----@field files { after_write: string, private: string[] }
+---@field files { after_write: string, max_read: number, private: string[] }
 ---@field history { size: integer, persist: boolean }
 ---@field prompt { complete: 'auto'|'manual' }
 
@@ -143,6 +143,7 @@ M.defaults = {
   permissions = { open = 'auto', store = 'ask', notify_rules = false, rules = {} },
   files = {
     after_write = 'save',
+    max_read = 32,
     private = {
       '.env',
       '.env.*',

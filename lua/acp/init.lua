@@ -15,6 +15,9 @@ function M.setup(opts)
   if package.loaded['acp.rules'] then
     require('acp.rules').apply()
   end
+  if package.loaded['acp.files'] then
+    require('acp.files').apply()
+  end
 end
 
 --- Opens a session, or shows again the one used last. `focus = false` makes no window; else the

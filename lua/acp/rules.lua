@@ -54,7 +54,6 @@ end
 
 --- Puts the rules in force as they are now, and says what is wrong with them.
 function M.apply()
-  client.send({ type = 'private', patterns = require('acp.config').get().files.private })
   local err = force.send()
   if err then
     local notify = require('acp.notify')

@@ -63,6 +63,8 @@ pub enum Action {
     Merge(Box<Wanted>),
     /// Buffers are in step with these files.
     Track(Vec<(String, Stamp)>),
+    /// How many bytes an agent may read of a file at once.
+    MaxRead(u64),
     /// A file is not open any more.
     Forget(String),
     /// Which of these files have changed.
@@ -81,7 +83,7 @@ pub(super) struct Core {
     pub(super) commands: BTreeMap<TerminalId, Running>,
     pub(super) disk: Disk,
     pub(super) audit: Audit,
-    bases: Arc<Bases>,
+    pub(super) bases: Arc<Bases>,
     pub(super) surfaces: Surfaces,
     /// When the core was started; times are counted from here.
     began: Instant,
@@ -181,6 +183,7 @@ impl Core {
             }
             Action::Merge(wanted) => self.merge(*wanted),
             Action::Track(files) => self.bases.track(files),
+            Action::MaxRead(bytes) => self.disk.most = bytes,
             Action::Forget(path) => self.bases.forget(&path),
             Action::Check(tag, paths) => self.bases.check(tag, paths, self.outbox.clone()),
             Action::Shutdown(_) => {}
@@ -190,8 +193,11 @@ impl Core {
     fn merge(&mut self, wanted: Wanted) {
         let sides = match &wanted.of {
             Of::Disk(path) => Sides::Disk(path.clone()),
-            Of::Write(ask) => match self.state.write_of(*ask) {
-                Some((path, seen, text)) => Sides::Write(path, seen, text),
+            Of::Write(ask, name) => match self.state.write_of(*ask) {
+                Some(it) => {
+                    let seen = it.seen.or_else(|| self.bases.at_begin(it.session, name));
+                    Sides::Write(it.path, seen, it.text)
+                }
                 // Answered or withdrawn meanwhile, and the editor has been told.
                 None => return,
             },

@@ -16,6 +16,7 @@ use tokio::sync::mpsc::Sender;
 use super::base64;
 use super::input::Input;
 use super::system_error::words;
+use crate::changes::encoding::{Encoding, decode, encode};
 use crate::session::content::Content;
 use crate::session::event::{DiskError, Event};
 use crate::session::ids::{AskId, SessionId, Tag};
@@ -39,6 +40,8 @@ const LINKS: usize = 40;
 pub struct Disk {
     inputs: Sender<Input>,
     reads: Arc<Semaphore>,
+    /// How many bytes an agent may read at once.
+    pub most: u64,
     /// One at a time and in order, so that of two writes to a file the later one stays.
     writes: Arc<Semaphore>,
 }
@@ -47,7 +50,7 @@ impl Disk {
     /// What comes from the disk goes to `inputs`.
     pub fn new(inputs: Sender<Input>) -> Disk {
         let (reads, writes) = (Semaphore::new(READS), Semaphore::new(1));
-        Disk { inputs, reads: Arc::new(reads), writes: Arc::new(writes) }
+        Disk { inputs, reads: Arc::new(reads), most: CAP, writes: Arc::new(writes) }
     }
 
     /// Finds out where a path leads.
@@ -67,13 +70,13 @@ impl Disk {
 
     /// Reads a file.
     pub fn read(&self, ask: AskId, range: FileRange) {
-        let inputs = self.inputs.clone();
+        let (inputs, most) = (self.inputs.clone(), self.most);
         self.work(&self.reads, ask, move || {
             if let Some(whole) = whole(&range) {
                 // Nobody waits for it: where the core has ended, nobody wants it either.
                 let _ = inputs.blocking_send(Input::Event(Event::Whole(ask, whole)));
             }
-            read(&range)
+            read_up_to(&range, most)
         });
     }
 
@@ -157,6 +160,10 @@ fn real(path: &Path, links: usize) -> PathBuf {
 /// # Errors
 /// There is no such file, it can't be read, or it is no text.
 pub fn read(range: &FileRange) -> Result<String, DiskError> {
+    read_up_to(range, CAP)
+}
+
+fn read_up_to(range: &FileRange, most: u64) -> Result<String, DiskError> {
     let path = Path::new(&range.path);
     let file = open(path).map_err(|error| failed(path, &error))?;
     let metadata = file.metadata().map_err(|error| failed(path, &error))?;
@@ -167,13 +174,38 @@ pub fn read(range: &FileRange) -> Result<String, DiskError> {
         return Err(other(path, "is not a regular file"));
     }
     let mut file = BufReader::with_capacity(64 << 10, file);
-    let bytes = lines(&mut file, range).map_err(|error| failed(path, &error))?;
+    let bytes = lines(&mut file, range, most).map_err(|error| failed(path, &error))?;
     let Some(bytes) = bytes else {
-        return Err(other(path, &format!("is larger than {} MB: read it in parts", CAP >> 20)));
+        return Err(other(path, &format!("is larger than {} MB: read it in parts", most >> 20)));
     };
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Ok(text),
-        _ => Err(other(path, "is not UTF-8 text")),
+        _ => decoded(path, range),
+    }
+}
+
+/// The same for a file that is not UTF-8: its encoding is told by all of it.
+fn decoded(path: &Path, range: &FileRange) -> Result<String, DiskError> {
+    let whole = FileRange { line: None, limit: None, ..range.clone() };
+    let file = open(path).map_err(|error| failed(path, &error))?;
+    let bytes =
+        lines(&mut BufReader::new(file), &whole, CAP).map_err(|error| failed(path, &error))?;
+    let decoded = decode(bytes.unwrap_or_default());
+    let text = decoded.map_err(|error| other(path, &format!("is not text: {error}")))?.text;
+    let skipped = range.line.map_or(0, |line| line.saturating_sub(1) as usize);
+    let limit = range.limit.map_or(usize::MAX, |limit| limit as usize);
+    Ok(text.split_inclusive('\n').skip(skipped).take(limit).collect())
+}
+
+/// A text in the encoding of the file that it replaces.
+fn encoded(target: &Path, text: &str) -> io::Result<Vec<u8>> {
+    let plain = || Ok(text.as_bytes().to_vec());
+    let Ok(file) = File::open(target) else { return plain() };
+    let mut bytes = Vec::new();
+    file.take(CAP).read_to_end(&mut bytes)?;
+    match decode(bytes).map(|it| it.encoding) {
+        Ok(Encoding::Utf8 { .. }) | Err(_) => plain(),
+        Ok(encoding) => encode(text, encoding).map_err(io::Error::other),
     }
 }
 
@@ -192,14 +224,14 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// The lines wanted, reading no further than their end. None when they are too much.
-fn lines(file: &mut impl BufRead, range: &FileRange) -> io::Result<Option<Vec<u8>>> {
+fn lines(file: &mut impl BufRead, range: &FileRange, most: u64) -> io::Result<Option<Vec<u8>>> {
     for _ in 1..range.line.unwrap_or(1) {
         if file.skip_until(b'\n')? == 0 {
             break;
         }
     }
     let mut bytes = Vec::new();
-    let mut file = file.take(CAP + 1);
+    let mut file = file.take(most + 1);
     match range.limit {
         None => {
             file.read_to_end(&mut bytes)?;
@@ -212,7 +244,7 @@ fn lines(file: &mut impl BufRead, range: &FileRange) -> io::Result<Option<Vec<u8
             }
         }
     }
-    Ok((bytes.len() as u64 <= CAP).then_some(bytes))
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 /// Gives a file this text, whole or not at all. Its folders are made if need be.
@@ -228,9 +260,9 @@ pub fn write(path: &str, text: &str) -> Result<(), DiskError> {
         match fs::metadata(&target) {
             Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
             Ok(old) if !old.is_file() => Err(io::Error::other("it is not a regular file")),
-            Ok(old) => overwrite(&target, &old, text),
+            Ok(old) => overwrite(&target, &old, &encoded(&target, text)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                replace(&target, folder, None, text)
+                replace(&target, folder, None, text.as_bytes())
             }
             Err(error) => Err(error),
         }
@@ -254,7 +286,7 @@ fn target(path: &Path) -> io::Result<PathBuf> {
 
 /// Replaces a file's text. What a new file in its place would lose, a second name or another
 /// owner, is worth more than the small danger of half a text: then it is written in place.
-fn overwrite(target: &Path, old: &Metadata, text: &str) -> io::Result<()> {
+fn overwrite(target: &Path, old: &Metadata, text: &[u8]) -> io::Result<()> {
     // A file that must not be written must not be replaced either.
     let file = OpenOptions::new().write(true).open(target)?;
     let ours = old.uid() == rustix::process::geteuid().as_raw();
@@ -267,19 +299,19 @@ fn overwrite(target: &Path, old: &Metadata, text: &str) -> io::Result<()> {
         }
     }
     let mut file = file;
-    file.write_all(text.as_bytes())?;
+    file.write_all(text)?;
     file.set_len(text.len() as u64)?;
     file.sync_data()
 }
 
 /// Writes the text to a new file and puts that in the place of the old one, if there is one.
-fn replace(target: &Path, folder: &Path, old: Option<&Metadata>, text: &str) -> io::Result<()> {
+fn replace(target: &Path, folder: &Path, old: Option<&Metadata>, text: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = folder.join(format!(".acp-{}-{number}.tmp", std::process::id()));
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
     let mut write = || {
-        file.write_all(text.as_bytes())?;
+        file.write_all(text)?;
         if let Some(old) = old {
             if file.metadata()?.gid() != old.gid() {
                 fchown(&file, None, Some(old.gid()))?;

@@ -17,7 +17,7 @@ use crate::changes::format::{Ending, Split, split};
 pub use crate::changes::merge::Choice;
 use crate::changes::merge::{Conflict, merge, merge_value};
 use crate::session::event::DiskError;
-use crate::session::ids::{AskId, Tag};
+use crate::session::ids::{AskId, SessionId, Tag};
 use crate::session::live::Live;
 use crate::session::question::FileRange;
 
@@ -50,8 +50,8 @@ pub struct Wanted {
 /// Whose change it is.
 #[derive(Debug)]
 pub enum Of {
-    /// A write of an agent.
-    Write(AskId),
+    /// A write of an agent, into the buffer of this name.
+    Write(AskId, String),
     /// A file that was changed on the disk.
     Disk(String),
 }
@@ -59,7 +59,7 @@ pub enum Of {
 /// The texts to be put together.
 #[derive(Debug)]
 pub(super) enum Sides {
-    /// A write: the file, what the agent has seen of it, and what it makes of it.
+    /// A write: the file, what the agent has seen of it, or may have, and what it makes of it.
     Write(String, Option<Arc<str>>, Arc<str>),
     /// A file on the disk.
     Disk(String),
@@ -128,14 +128,18 @@ pub struct Clash {
 
 /// What buffers were last in step with.
 #[derive(Debug, Default)]
-pub(super) struct Bases(Mutex<HashMap<String, Base>>);
+pub(super) struct Bases {
+    now: Mutex<HashMap<String, Base>>,
+    /// The same, as it was when a session's turn began: what its agent may have read by itself.
+    begun: Mutex<HashMap<SessionId, HashMap<String, Base>>>,
+}
 
 /// A file as it was: its text, unless that was another one already when it was read.
 type Base = (Stamp, Option<Arc<str>>);
 
 impl Bases {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Base>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn get(&self, path: &str) -> Option<Arc<str>> {
@@ -163,6 +167,23 @@ impl Bases {
                 }
             }
         });
+    }
+
+    /// An agent begins to work.
+    pub(super) fn begin(&self, session: SessionId) {
+        let now = self.lock().clone();
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(session, now);
+    }
+
+    /// What a file was when an agent began to work.
+    pub(super) fn at_begin(&self, session: SessionId, path: &str) -> Option<Arc<str>> {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.get(&session)?.get(path)?.1.clone()
+    }
+
+    /// A session is no more.
+    pub(super) fn end(&self, session: SessionId) {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
     }
 
     /// Forgets a file.

@@ -84,7 +84,9 @@ impl Core {
         }
         self.show();
         match &tell {
+            Tell::TurnStarted { session, .. } => self.bases.begin(*session),
             Tell::Closed(id) => {
+                self.bases.end(*id);
                 self.surfaces.close(*id);
                 self.published.close(*id);
             }

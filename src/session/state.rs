@@ -57,20 +57,32 @@ impl State {
         }
     }
 
-    /// What a write that waits is about: the file, what the agent has seen of it, if anything, and
-    /// what the agent makes of it.
-    pub fn write_of(&self, ask: AskId) -> Option<(String, Option<Arc<str>>, Arc<str>)> {
+    /// What a write that waits is about.
+    pub fn write_of(&self, ask: AskId) -> Option<Write> {
         let OpenAsk { session, body: Body::Write { path, text }, .. } = self.asks.get(&ask)? else {
             return None;
         };
         let seen = self.sessions.get(session)?.seen.get(path);
-        Some((path.clone(), seen, text.clone()))
+        Some(Write { session: *session, path: path.clone(), seen, text: text.clone() })
     }
 
     /// The questions that wait for an answer, oldest first.
     pub fn asks(&self) -> impl Iterator<Item = (AskId, &OpenAsk)> {
         self.asks.iter().map(|(id, ask)| (*id, ask))
     }
+}
+
+/// A write of an agent that waits.
+#[derive(Debug)]
+pub struct Write {
+    /// Of which session.
+    pub session: SessionId,
+    /// The file.
+    pub path: String,
+    /// What the agent has seen of it, if anything.
+    pub seen: Option<Arc<str>>,
+    /// What the agent makes of it.
+    pub text: Arc<str>,
 }
 
 /// A question that waits for an answer.

@@ -20,6 +20,8 @@ local gone = {}
 ---@type table<integer, true> buffers that would reload by themselves, and do not now
 local quiet = {}
 local active = false
+--- How many turns have ended: what waits after one is for nothing after the next.
+local turns_ended = 0
 
 ---@param buf integer
 ---@param kind 'disk'|'deleted'
@@ -217,13 +219,14 @@ local function begin()
 end
 
 --- Leaves files to Neovim again, unless another agent works or something is not settled yet.
----@param session integer
-local function end_soon(session)
+local function end_soon()
+  turns_ended = turns_ended + 1
+  local last = turns_ended
   vim.defer_fn(function()
-    if next(running) or not active then
+    if next(running) or not active or last ~= turns_ended then
       return
     elseif next(open) then
-      return end_soon(session)
+      return end_soon()
     end
     active = false
     vim.api.nvim_create_augroup('acp.files.shell', { clear = true })
@@ -267,7 +270,7 @@ function M.attach()
     if running[effect.session] then
       running[effect.session] = nil
       check(effect.session)
-      end_soon(effect.session)
+      end_soon()
     end
   end)
   ---@param effect acp.SessionEffect

@@ -90,7 +90,7 @@ function step(job)
     type = 'merge',
     tag = job.tag,
     ask = job.ask,
-    path = job.path,
+    path = vim.api.nvim_buf_get_name(job.buf),
     pick = job.pick,
     edited = job.edited,
     edited_from = job.edited_from,

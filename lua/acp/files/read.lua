@@ -9,7 +9,7 @@ local M = {}
 local most_whole = 4 * 1024 * 1024
 
 ---@class (exact) acp.FileAnswer
----@field kind 'text'|'part'|'not_loaded'
+---@field kind 'text'|'part'|'not_loaded'|'failed'
 ---@field value? string
 ---@field whole? string
 
@@ -29,7 +29,12 @@ function M.read(effect)
   if not buf or vim.bo[buf].buftype ~= '' or disk_has_it(buf) then
     return { kind = 'not_loaded' }
   end
+  local most = require('acp.config').get().files.max_read
   local value = text.of(buf, effect.line, effect.limit)
+  if #value > most * 1024 * 1024 then
+    local words = ('%s is larger than %s MB: read it in parts'):format(effect.path, most)
+    return { kind = 'failed', value = words }
+  end
   if not effect.line and not effect.limit then
     return { kind = 'text', value = value }
   end

@@ -40,7 +40,7 @@ pub(in crate::nvim) fn action(
         "show" | "hide" | "look" | "toggle" | "toggle_all" | "detail" => {
             return rendering(kind, table);
         }
-        "merge" | "track" | "forget" | "check" => return merge::action(kind, table),
+        "merge" | "track" | "forget" | "check" | "max_read" => return merge::action(kind, table),
         _ => for_session(kind, SessionId(table.get("session")?), table)?,
     }))
 }

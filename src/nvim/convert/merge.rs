@@ -17,6 +17,7 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
             let file = |it: &LuaTable| Ok((text(it, "path")?, stamp(it)?));
             Action::Track(files.iter().map(file).collect::<LuaResult<_>>()?)
         }
+        "max_read" => Action::MaxRead(table.get("bytes")?),
         "forget" => Action::Forget(text(table, "path")?),
         _ => Action::Check(table.get("tag")?, super::texts(table, "paths")?),
     })
@@ -29,7 +30,7 @@ fn stamp(table: &LuaTable) -> LuaResult<Stamp> {
 
 fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
     let of = match table.get::<Option<u64>>("ask")? {
-        Some(ask) => Of::Write(AskId(ask)),
+        Some(ask) => Of::Write(AskId(ask), text(table, "path")?),
         None => Of::Disk(text(table, "path")?),
     };
     let pick = match optional_text(table, "pick")?.as_deref() {
