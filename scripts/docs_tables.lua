@@ -75,6 +75,8 @@ local function add_options(rows, defaults, prefix)
     local link = ('|acp-config-%s%s|'):format(prefix, name)
     if name == 'keys' then
       table.insert(rows, { link, 'see |acp-table-keys|' })
+    elseif type(value) == 'table' and vim.islist(value) and next(value) then
+      table.insert(rows, { link, 'see there' })
     elseif type(value) == 'table' and next(value) then
       add_options(rows, value, prefix .. name .. '.')
     else

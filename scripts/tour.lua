@@ -48,7 +48,8 @@ vim.api.nvim_create_autocmd('User', {
   desc = 'the tour allows what the tutor asks for',
   callback = function()
     for _, permission in ipairs(acp.permissions()) do
-      acp.respond(permission.id, permission.options[1].id)
+      local first = permission.options[1]
+      acp.respond(permission.id, first and first.id)
     end
   end,
 })

@@ -16,7 +16,7 @@ local function read(effect)
     result = { kind = 'failed', value = find.words_of(result) }
   end
   local answer = { type = 'answer', ask = effect.ask }
-  client.send(vim.tbl_extend('error', answer, result))
+  client.send(vim.tbl_extend('error', answer, result) --[[@as acp.Action]])
 end
 
 ---@param effect acp.AskedWrite

@@ -17,7 +17,7 @@ use super::agent::Agent;
 use super::audit::Audit;
 use super::disk::Disk;
 use super::input::Input;
-use super::merging::{self, Bases, Of, Sides, Stamp, Wanted};
+use super::merging::{self, Bases, InStep, Of, Sides, Wanted};
 use super::outbox::Outbox;
 use super::published::Published;
 use super::surfaces::{DetailWish, Surfaces};
@@ -62,7 +62,7 @@ pub enum Action {
     /// A change to a file is to be put together with a buffer.
     Merge(Box<Wanted>),
     /// Buffers are in step with these files.
-    Track(Vec<(String, Stamp)>),
+    Track(Vec<InStep>),
     /// How many bytes an agent may read of a file at once.
     MaxRead(u64),
     /// A file is not open any more.

@@ -72,9 +72,9 @@ impl Disk {
     pub fn read(&self, ask: AskId, range: FileRange) {
         let (inputs, most) = (self.inputs.clone(), self.most);
         self.work(&self.reads, ask, move || {
-            if let Some(whole) = whole(&range) {
-                // Nobody waits for it: where the core has ended, nobody wants it either.
-                let _ = inputs.blocking_send(Input::Event(Event::Whole(ask, whole)));
+            let whole = whole(&range).map(|it| Input::Event(Event::Whole(ask, it)));
+            if whole.is_some_and(|it| inputs.blocking_send(it).is_err()) {
+                tracing::debug!("the core is gone");
             }
             read_up_to(&range, most)
         });

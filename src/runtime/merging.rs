@@ -32,6 +32,17 @@ pub struct Stamp {
     pub size: u64,
 }
 
+/// A file that a buffer is in step with.
+#[derive(Debug)]
+pub struct InStep {
+    /// Which file.
+    pub path: String,
+    /// What the disk says of it.
+    pub stamp: Stamp,
+    /// Its text, if the editor has told; else it is read.
+    pub text: Option<String>,
+}
+
 /// A merge that the editor wants.
 #[derive(Debug)]
 pub struct Wanted {
@@ -147,8 +158,17 @@ impl Bases {
     }
 
     /// Reads what files are, those that are still what the editor took them for.
-    pub(super) fn track(self: &Arc<Bases>, files: Vec<(String, Stamp)>) {
-        let bases = self.clone();
+    pub(super) fn track(self: &Arc<Bases>, files: Vec<InStep>) {
+        let mut unread = Vec::new();
+        for InStep { path, stamp, text } in files {
+            match text {
+                Some(text) => {
+                    self.lock().insert(path, (stamp, Some(text.into())));
+                }
+                None => unread.push((path, stamp)),
+            }
+        }
+        let (bases, files) = (self.clone(), unread);
         tokio::task::spawn_blocking(move || {
             for (path, stamp) in files {
                 if bases.lock().get(&path).is_some_and(|(known, _)| *known == stamp) {

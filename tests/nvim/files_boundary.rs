@@ -6,7 +6,6 @@ use crate::files::{keep, lua, read, run, start, write};
 use crate::plugin::wait_choices;
 use crate::report::{answers, finish, send};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
-use crate::support::target::Target;
 
 /// Asks, answers with these keys, and waits for the end of the turn.
 fn answer(nvim: &mut Nvim, words: &str, keys: &str) {

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::files::{lua, start};
 use crate::report::{answers, finish, send};
 use crate::support::nvim::{Nvim, Options};
-use crate::support::target::Target;
 
 /// A file's bytes, and what is to be seen of it.
 struct Case {

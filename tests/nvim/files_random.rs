@@ -14,7 +14,6 @@ use crate::files::lua;
 use crate::plugin::with_options;
 use crate::report::finish;
 use crate::support::nvim::{DEADLINE, Nvim, Options};
-use crate::support::target::Target;
 
 /// A small generator of numbers: the same ones every time.
 struct Dice(u64);

@@ -171,7 +171,11 @@ local schema = {
       return require('acp.rules.check').problem_of_list(value)
     end,
   },
-  files = { after_write = one_of('save', 'keep'), max_read = number_in(0.01, 1024), private = patterns },
+  files = {
+    after_write = one_of('save', 'keep'),
+    max_read = number_in(0.01, 1024),
+    private = patterns,
+  },
   history = { size = number_in(0, 100000), persist = is('boolean') },
   prompt = { complete = one_of('auto', 'manual') },
 }

@@ -20,7 +20,7 @@ local function touches(change, row)
   if change.text then
     return change.first == row
   end
-  return change.first <= row and row < change.last
+  return change.first <= row and row < (change.last or change.first)
 end
 
 --- Whether the user is typing in one of the lines that would change, or chooses from a menu.
@@ -69,9 +69,10 @@ local function make(buf, changes)
   for _, change in ipairs(changes) do
     local first = change.first
     if change.text then
-      vim.api.nvim_buf_set_text(buf, first, change.from, first, change.to, { change.text })
+      local from, to = change.from or 0, change.to or 0
+      vim.api.nvim_buf_set_text(buf, first, from, first, to, { change.text })
     else
-      vim.api.nvim_buf_set_lines(buf, first, change.last, false, change.lines)
+      vim.api.nvim_buf_set_lines(buf, first, change.last or first, false, change.lines or {})
     end
   end
 end

@@ -106,7 +106,8 @@ local function mourn(buf, session)
   look(buf)
   if not gone[buf] then
     gone[buf] = true
-    local name = require('acp.text').one_line(vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':~:.'))
+    local name =
+      require('acp.text').one_line(vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':~:.'))
     local message = require('acp.notify').fitting(name, ' was deleted; its buffer stays')
     require('acp.notify').show(message, 'warn')
     tell(buf, 'deleted', session)

@@ -95,7 +95,7 @@ function step(job)
     edited = job.edited,
     edited_from = job.edited_from,
   })
-  local ok, err = client.send(action)
+  local ok, err = client.send(action --[[@as acp.Action]])
   if not ok then
     finish(job, nil, err and err.message or 'the core is gone')
   end

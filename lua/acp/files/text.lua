@@ -29,6 +29,19 @@ local function is_empty(buf, lines)
   end)
 end
 
+--- In the lines of a "mac" buffer the characters stand in for each other.
+---@param lines string[]
+---@param ending string
+---@return string
+local function joined(lines, ending)
+  if ending == '\r' then
+    for i, each in ipairs(lines) do
+      lines[i] = each:gsub('\r', '\n')
+    end
+  end
+  return table.concat(lines, ending)
+end
+
 --- Lines of a buffer as its file would have them. A missing end of line stays missing, although
 --- `:write` may add it.
 ---@param buf integer
@@ -48,13 +61,8 @@ function M.of(buf, line, limit)
     return ''
   end
   local ending = newline[bo.fileformat] or '\n'
-  if bo.fileformat == 'mac' then
-    for i, each in ipairs(lines) do
-      lines[i] = each:gsub('\r', '\n')
-    end
-  end
   local closed = last < count or bo.endofline
-  return mark .. table.concat(lines, ending) .. (closed and ending or '')
+  return mark .. joined(lines, ending) .. (closed and ending or '')
 end
 
 --- What a merge is made with.

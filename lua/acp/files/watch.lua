@@ -6,6 +6,9 @@ local find = require('acp.files.find')
 
 local M = {}
 
+--- How many bytes cross at once when a file is written; longer ones are read from the disk.
+local most = 4 * 1024 * 1024
+
 ---@type table<integer, string> the file that a buffer was last in step with, by buffer
 local tracked = {}
 ---@type table<integer, acp.Stamp> and what the disk said of it
@@ -15,9 +18,9 @@ local stamps = {}
 ---@return acp.Stamp?
 function M.stamp(path)
   local stat = vim.uv.fs_stat(path)
-  return stat
-    and stat.type == 'file'
-    and { sec = stat.mtime.sec, nsec = stat.mtime.nsec, size = stat.size }
+  if stat and stat.type == 'file' then
+    return { sec = stat.mtime.sec, nsec = stat.mtime.nsec, size = stat.size }
+  end
 end
 
 ---@param path string
@@ -25,7 +28,9 @@ end
 local function in_a_project(path)
   for _, info in ipairs(require('acp.session').list()) do
     local root = find.resolved(info.cwd)
-    if vim.startswith(path, info.cwd .. '/') or vim.startswith(find.resolved(path), root .. '/') then
+    if
+      vim.startswith(path, info.cwd .. '/') or vim.startswith(find.resolved(path), root .. '/')
+    then
       return true
     end
   end
@@ -65,19 +70,23 @@ end
 ---@param buf integer
 ---@param path string
 ---@param stamp acp.Stamp
-function M.in_step(buf, path, stamp)
+---@param text? string the file's text, where it is known
+function M.in_step(buf, path, stamp, text)
   tracked[buf], stamps[buf] = path, stamp
-  local file = { path = path, sec = stamp.sec, nsec = stamp.nsec, size = stamp.size }
+  local file = { path = path, sec = stamp.sec, nsec = stamp.nsec, size = stamp.size, text = text }
   client.send({ type = 'track', files = { file } })
 end
 
 --- Begins to watch a buffer that has just been read or written.
 ---@param buf integer
-function M.track(buf)
+---@param written? boolean
+function M.track(buf, written)
   local path = find.file_of(buf)
   local stamp = path and in_a_project(path) and M.stamp(path)
   if path and stamp then
-    M.in_step(buf, path, stamp)
+    -- An agent may write the file before anybody has read what the user wrote.
+    local known = written and stamp.size <= most and require('acp.files.text').of(buf) or nil
+    M.in_step(buf, path, stamp, known)
   end
 end
 
@@ -106,7 +115,7 @@ function M.attach()
     group = group,
     desc = 'acp: a buffer is in step with its file',
     callback = function(event)
-      M.track(event.buf)
+      M.track(event.buf, event.event == 'BufWritePost')
     end,
   })
   vim.api.nvim_create_autocmd({ 'BufUnload', 'BufFilePost' }, {

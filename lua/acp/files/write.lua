@@ -69,9 +69,10 @@ local function kept_words(plan)
       last > clash.line and ('%d-%d'):format(clash.line, last) or tostring(clash.line)
     )
   end
-  return ('the user has changed the same lines and kept their own text (lines %s of the buffer); '):format(
-    table.concat(places, ', ')
-  ) .. 'everything else was written. Read the file before changing it again'
+  local words = 'the user has changed the same lines and kept their own text'
+    .. ' (lines %s of the buffer); everything else was written.'
+    .. ' Read the file before changing it again'
+  return words:format(table.concat(places, ', '))
 end
 
 ---@param effect acp.AskedWrite

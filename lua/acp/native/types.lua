@@ -260,7 +260,7 @@
 ---@field changes acp.Change[] in the order in which they are to be made
 ---@field eol boolean
 ---@field bom boolean
----@field clashes acp.Clash[] where both changed the same: nothing is to be done before it is settled
+---@field clashes acp.Clash[] where both changed the same: to be settled before anything is done
 ---@field marked string[] the whole text with markers at those places
 ---@field is_theirs boolean whether what comes out is what the other side has
 ---@field stamp? acp.Stamp of the file on the disk

@@ -74,14 +74,14 @@ local function blend(over, under, share)
   return mixed
 end
 
----@class (exact) acp.Change
+---@class (exact) acp.ChangeLook
 ---@field row string the group of a scheme for such lines
 ---@field hue string a group whose colour says the same
 ---@field plain integer the colour where the scheme has none
 ---@field dark integer[] for terminals with few colours: of rows, of words
 ---@field light integer[]
 
----@type table<'Added'|'Removed', acp.Change>
+---@type table<'Added'|'Removed', acp.ChangeLook>
 local changes = {
   Added = {
     row = 'DiffAdd',
@@ -100,7 +100,7 @@ local changes = {
 }
 
 ---@param background 'dark'|'light'
----@param change acp.Change
+---@param change acp.ChangeLook
 ---@return vim.api.keyset.highlight row, vim.api.keyset.highlight word
 local function changed(background, change)
   local few = background == 'dark' and change.dark or change.light

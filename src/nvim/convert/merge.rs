@@ -4,7 +4,9 @@ use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable};
 
 use super::{list, optional_text, text};
 use crate::runtime::handle::Action;
-use crate::runtime::merging::{Change, Choice, Clash, Merged, Of, Plan, Refusal, Stamp, Wanted};
+use crate::runtime::merging::{
+    Change, Choice, Clash, InStep, Merged, Of, Plan, Refusal, Stamp, Wanted,
+};
 use crate::session::ids::AskId;
 use crate::session::live::Live;
 
@@ -14,7 +16,10 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
         "merge" => Action::Merge(Box::new(wanted(table)?)),
         "track" => {
             let files: Vec<LuaTable> = table.get("files")?;
-            let file = |it: &LuaTable| Ok((text(it, "path")?, stamp(it)?));
+            let file = |it: &LuaTable| {
+                let (path, text) = (text(it, "path")?, optional_text(it, "text")?);
+                Ok(InStep { path, stamp: stamp(it)?, text })
+            };
             Action::Track(files.iter().map(file).collect::<LuaResult<_>>()?)
         }
         "max_read" => Action::MaxRead(table.get("bytes")?),
