@@ -195,8 +195,8 @@ impl Core {
             Of::Disk(path) => Sides::Disk(path.clone()),
             Of::Write(ask, name) => match self.state.write_of(*ask) {
                 Some(it) => {
-                    let seen = it.seen.or_else(|| self.bases.at_begin(it.session, name));
-                    Sides::Write(it.path, seen, it.text)
+                    let begun = self.bases.at_begin(it.session, name);
+                    Sides::Write { name: name.clone(), seen: it.seen, begun, theirs: it.text }
                 }
                 // Answered or withdrawn meanwhile, and the editor has been told.
                 None => return,

@@ -70,8 +70,17 @@ pub enum Of {
 /// The texts to be put together.
 #[derive(Debug)]
 pub(super) enum Sides {
-    /// A write: the file, what the agent has seen of it, or may have, and what it makes of it.
-    Write(String, Option<Arc<str>>, Arc<str>),
+    /// A write.
+    Write {
+        /// The name of the buffer.
+        name: String,
+        /// What the agent has seen of the file.
+        seen: Option<Arc<str>>,
+        /// What the file was when the turn began.
+        begun: Option<Arc<str>>,
+        /// What the agent makes of it.
+        theirs: Arc<str>,
+    },
     /// A file on the disk.
     Disk(String),
 }
@@ -263,12 +272,18 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
         return Ok(plan);
     }
     let (base, theirs, stamp): (Cow<'_, str>, Arc<str>, Option<Stamp>) = match sides {
-        Sides::Write(_, Some(seen), theirs) => (Cow::Owned(seen.as_ref().to_owned()), theirs, None),
-        // Who has seen nothing replaces what is there, but for what the user has not saved.
-        Sides::Write(_, None, theirs) if !live.modified => (ours, theirs, None),
-        Sides::Write(path, None, theirs) => {
-            let disk = read(&path).map(|(_, text)| text.as_ref().to_owned()).unwrap_or_default();
-            (Cow::Owned(disk), theirs, None)
+        Sides::Write { seen: Some(seen), theirs, .. } => {
+            (Cow::Owned(seen.as_ref().to_owned()), theirs, None)
+        }
+        Sides::Write { name, begun, theirs, .. } => {
+            let in_step = bases.get(&name).is_some_and(|it| *it == *ours);
+            let base = match begun.filter(|_| live.modified || in_step) {
+                Some(begun) => Cow::Owned(begun.as_ref().to_owned()),
+                // Who has seen nothing replaces what is there, but for what is not saved.
+                None if !live.modified => ours,
+                None => read(&name).map(|it| it.1.as_ref().to_owned()).unwrap_or_default().into(),
+            };
+            (base, theirs, None)
         }
         Sides::Disk(path) => {
             let (stamp, theirs) = read(&path).map_err(|error| match error {
