@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Sender;
 
 use super::input::Input;
@@ -13,7 +14,10 @@ use crate::session::ids::SessionId;
 use crate::session::tool_call::ToolCallId;
 
 /// What is found in less time than a thread needs to begin, in bytes.
-const SMALL: usize = 16 << 10;
+const SMALL: usize = 4 << 10;
+
+/// One after the other: an agent may announce hundreds of changes at once.
+static TURN: Semaphore = Semaphore::const_new(1);
 
 /// Finds the differences; they are the answer, or go to `inputs`.
 pub(super) fn find(
@@ -28,6 +32,8 @@ pub(super) fn find(
         return Some(Event::DiffsFound { session, tool_call, revision, diffs: find() });
     }
     tokio::spawn(async move {
+        // It fails only if closed, which nobody does.
+        let _turn = TURN.acquire().await;
         let diffs = tokio::task::spawn_blocking(find).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a difference could not be found");
             Vec::new()
