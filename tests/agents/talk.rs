@@ -27,7 +27,7 @@ fn thinks() {
     let mut it = OpenCode::chat(target::newest());
     it.prompt("think Let me see; say I have seen");
     it.wait_done("end_turn");
-    assert_eq!(rows(&mut it)[3..], ["▌ Thinking", "Let me see", "", "▌ opencode", "I have seen"]);
+    assert_eq!(rows(&mut it)[3..], ["▌ opencode", "▸ Thought · 3 words", "", "I have seen"]);
 }
 
 #[test]
