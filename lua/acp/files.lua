@@ -50,6 +50,7 @@ function M.attach()
   client.subscribe('settled', function(effect)
     require('acp.files.write').drop(effect.ask)
   end)
+  require('acp.files.mirror').attach()
   require('acp.files.job').attach()
   require('acp.files.disk').attach()
 end

@@ -16,6 +16,8 @@ local M = {}
 ---@field groups string[] highlight groups that `paint` refers to
 ---@field start fun(opts: acp.StartOpts): true?, acp.Err?
 ---@field send fun(action: acp.Action): acp.Sent?, acp.Err?
+---@field lines fun(buf: integer, tick: integer, first: integer, last: integer, lines?: string[])
+---@field tick fun(buf: integer, tick: integer)
 ---@field drain fun(): acp.Batch?
 ---@field rearm fun()
 ---@field paint fun(surface: integer, first: integer, last: integer): integer[]
@@ -29,7 +31,7 @@ local M = {}
 ---@field shutdown fun(timeout_ms: integer)
 
 --- The shape of the boundary this Lua code expects.
-M.abi = 4
+M.abi = 5
 
 local entry = 'luaopen_acp_nvim'
 

@@ -39,6 +39,25 @@ impl Mirror {
         self.version
     }
 
+    /// Takes a new version of the same lines.
+    pub fn set_version(&mut self, version: u64) {
+        self.version = version;
+    }
+
+    /// How many bytes the lines have, with a `\n` after each.
+    pub fn size(&self) -> usize {
+        self.chunks.iter().map(|it| it.text.len()).sum()
+    }
+
+    /// Says whether a single empty line, if that is all there is, stands for no line at all: the
+    /// changes alone don't always tell.
+    pub fn declare_empty(&mut self, empty: bool) {
+        let shows_one = self.count <= 1 && self.lines().all(str::is_empty);
+        if shows_one && empty != self.is_empty() {
+            *self = Mirror::new(self.version, [""].into_iter().filter(|_| !empty));
+        }
+    }
+
     /// How many lines there are.
     pub fn len(&self) -> usize {
         self.count

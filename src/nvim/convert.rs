@@ -13,6 +13,7 @@ macro_rules! table {
 }
 
 mod action;
+mod buffer;
 mod item;
 mod merge;
 mod question;
@@ -22,6 +23,7 @@ mod settings;
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
 pub(super) use action::action;
+pub(super) use buffer::lines_changed;
 pub(super) use item::{batch, code, queue, summary};
 pub(super) use question::permission;
 pub(super) use settings::settings;

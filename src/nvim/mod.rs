@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use mlua::prelude::{IntoLua, Lua, LuaError, LuaFunction, LuaResult, LuaTable, LuaValue};
 
+use crate::runtime::buffers::News;
 use crate::runtime::handle::{Action, Handle, Options};
 use crate::runtime::outbox::Item;
 use crate::session::event::Wish;
@@ -23,7 +24,7 @@ use crate::view::model::{Group, SurfaceId};
 use crate::view::painted::Painted;
 
 /// Changes with every change of the shape of what crosses; `lua/acp/native.lua` has the same.
-const ABI: u32 = 4;
+const ABI: u32 = 5;
 
 /// What the main thread owns of us.
 #[derive(Default)]
@@ -68,6 +69,8 @@ fn exports(lua: &Lua) -> LuaResult<LuaTable> {
     table.set("groups", Group::NAMES.to_vec())?;
     table.set("start", lua.create_function(|lua, options| guard(|| start(lua, &options)))?)?;
     table.set("send", lua.create_function(|lua, action| guard(|| send(lua, &action)))?)?;
+    table.set("lines", lua.create_function(|_, change| guard(|| lines(change)))?)?;
+    table.set("tick", lua.create_function(|_, tick| guard(|| self::tick(tick)))?)?;
     table.set("drain", lua.create_function(|lua, ()| guard(|| drain(lua)))?)?;
     table.set("rearm", lua.create_function(|_, ()| guard(rearm))?)?;
     table.set("paint", lua.create_function(|lua, rows| guard(|| paint(lua, rows)))?)?;
@@ -131,6 +134,19 @@ fn send(lua: &Lua, action: &LuaTable) -> Answer {
             false => convert::refusal(lua, "not_running", "the core has ended"),
         }
     })
+}
+
+/// Called for each key that is typed into a buffer: no table but that of the lines.
+fn lines(
+    (buffer, tick, first, last, lines): (u64, u64, usize, usize, Option<LuaTable>),
+) -> LuaResult<()> {
+    let action = convert::lines_changed((buffer, tick), (first, last), lines.as_ref());
+    with_main(|main| main.handle.as_ref().map(|it| it.send(action))).map(|_| ())
+}
+
+fn tick((buffer, tick): (u64, u64)) -> LuaResult<()> {
+    let action = Action::Buffer(News::Tick(buffer, tick));
+    with_main(|main| main.handle.as_ref().map(|it| it.send(action))).map(|_| ())
 }
 
 fn drain(lua: &Lua) -> LuaResult<Option<LuaTable>> {

@@ -15,9 +15,10 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::agent::Agent;
 use super::audit::Audit;
+use super::buffers::{Buffers, News};
 use super::disk::Disk;
 use super::input::Input;
-use super::merging::{self, Bases, InStep, Of, Sides, Wanted};
+use super::merging::{self, Bases, InStep, Of, Refusal, Sides, Wanted};
 use super::outbox::Outbox;
 use super::published::Published;
 use super::surfaces::{DetailWish, Surfaces};
@@ -63,6 +64,8 @@ pub enum Action {
     Merge(Box<Wanted>),
     /// Buffers are in step with these files.
     Track(Vec<InStep>),
+    /// Something about a buffer.
+    Buffer(News),
     /// How many bytes an agent may read of a file at once.
     MaxRead(u64),
     /// A file is not open any more.
@@ -84,6 +87,7 @@ pub(super) struct Core {
     pub(super) disk: Disk,
     pub(super) audit: Audit,
     pub(super) bases: Arc<Bases>,
+    pub(super) buffers: Buffers,
     pub(super) surfaces: Surfaces,
     /// When the core was started; times are counted from here.
     began: Instant,
@@ -111,6 +115,7 @@ impl Core {
             disk: Disk::new(inputs.clone()),
             audit: Audit::default(),
             bases: Arc::default(),
+            buffers: Buffers::default(),
             surfaces: Surfaces::new(outbox.clone()),
             began: Instant::now(),
             dirty: BTreeMap::new(),
@@ -182,7 +187,8 @@ impl Core {
                 self.surfaces.toggle(surface, (entry, open), &self.state);
             }
             Action::Merge(wanted) => self.merge(*wanted),
-            Action::Track(files) => self.bases.track(files),
+            Action::Buffer(news) => self.buffers.take(news),
+            Action::Track(files) => self.track(files),
             Action::MaxRead(bytes) => self.disk.most = bytes,
             Action::Forget(path) => self.bases.forget(&path),
             Action::Check(tag, paths) => self.bases.check(tag, paths, self.outbox.clone()),
@@ -190,7 +196,20 @@ impl Core {
         }
     }
 
-    fn merge(&mut self, wanted: Wanted) {
+    fn track(&mut self, mut files: Vec<InStep>) {
+        for file in &mut files {
+            file.text = file.written.and_then(|buffer| self.buffers.text(buffer));
+        }
+        self.bases.track(files);
+    }
+
+    fn merge(&mut self, mut wanted: Wanted) {
+        if let Some(buffer) = wanted.text_of {
+            match self.buffers.copy(buffer, wanted.live.tick) {
+                Some(copy) => wanted.copy = Some(copy.clone()),
+                None => return self.outbox.push([wanted.refused(Refusal::NoCopy)]),
+            }
+        }
         let sides = match &wanted.of {
             Of::Disk(path) => Sides::Disk(path.clone()),
             Of::Write(ask, name) => match self.state.write_of(*ask) {

@@ -10,15 +10,17 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::buffers::BufferId;
 use super::disk;
 use super::outbox::{Item, Outbox};
 use crate::changes::edits::Edit;
-use crate::changes::format::{Ending, Split, split};
+use crate::changes::format::{Ending, Format, Split, split};
 pub use crate::changes::merge::Choice;
 use crate::changes::merge::{Conflict, merge, merge_value};
+use crate::changes::mirror::Mirror;
 use crate::session::event::DiskError;
 use crate::session::ids::{AskId, SessionId, Tag};
-use crate::session::live::Live;
+use crate::session::live::{Live, Whole};
 use crate::session::question::FileRange;
 
 /// What the file system says of a file: another text has another stamp.
@@ -39,8 +41,17 @@ pub struct InStep {
     pub path: String,
     /// What the disk says of it.
     pub stamp: Stamp,
-    /// Its text, if the editor has told; else it is read.
-    pub text: Option<String>,
+    /// The buffer that was just written to it; otherwise its text is read.
+    pub written: Option<BufferId>,
+    /// Its text, where it is known.
+    pub(super) text: Option<Arc<str>>,
+}
+
+impl InStep {
+    /// A buffer is in step with this file, which it was just written to or read from.
+    pub fn new(path: String, stamp: Stamp, written: Option<BufferId>) -> InStep {
+        InStep { path, stamp, written, text: None }
+    }
 }
 
 /// A merge that the editor wants.
@@ -52,6 +63,10 @@ pub struct Wanted {
     pub of: Of,
     /// What the user has.
     pub live: Live,
+    /// Where its text is, if it is not there yet.
+    pub text_of: Option<BufferId>,
+    /// And that text.
+    pub(super) copy: Option<Mirror>,
     /// How conflicts are settled, if they are.
     pub pick: Option<Choice>,
     /// What the user made of a buffer's lines to settle conflicts, and those lines.
@@ -75,7 +90,7 @@ pub(super) enum Sides {
         /// The name of the buffer.
         name: String,
         /// What the agent has seen of the file.
-        seen: Option<Arc<str>>,
+        seen: Option<Whole>,
         /// What the file was when the turn began.
         begun: Option<Arc<str>>,
         /// What the agent makes of it.
@@ -103,6 +118,8 @@ pub enum Refusal {
     Gone,
     /// The buffer has changes, and nobody knows what they are changes to.
     NoBase,
+    /// The core has no copy of this state of the buffer.
+    NoCopy,
     /// Something else.
     Other(String),
 }
@@ -157,6 +174,18 @@ pub(super) struct Bases {
 /// A file as it was: its text, unless that was another one already when it was read.
 type Base = (Stamp, Option<Arc<str>>);
 
+impl Wanted {
+    /// A merge with this state of a buffer.
+    pub fn new(tag: Tag, of: Of, live: Live, text_of: Option<BufferId>) -> Wanted {
+        Wanted { tag, of, live, text_of, copy: None, pick: None, edited: None }
+    }
+
+    /// Nothing comes of it, and why.
+    pub(super) fn refused(&self, why: Refusal) -> Item {
+        Item::Merged(Merged { tag: self.tag, tick: self.live.tick, result: Err(why) })
+    }
+}
+
 impl Bases {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Base>> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
@@ -169,10 +198,10 @@ impl Bases {
     /// Reads what files are, those that are still what the editor took them for.
     pub(super) fn track(self: &Arc<Bases>, files: Vec<InStep>) {
         let mut unread = Vec::new();
-        for InStep { path, stamp, text } in files {
+        for InStep { path, stamp, text, .. } in files {
             match text {
                 Some(text) => {
-                    self.lock().insert(path, (stamp, Some(text.into())));
+                    self.lock().insert(path, (stamp, Some(text)));
                 }
                 None => unread.push((path, stamp)),
             }
@@ -249,10 +278,17 @@ fn read(path: &str) -> Result<(Stamp, Arc<str>), DiskError> {
 }
 
 /// Finds what to do; it goes to the outbox.
-pub(super) fn start(wanted: Wanted, sides: Sides, bases: Arc<Bases>, outbox: Arc<Outbox>) {
+pub(super) fn start(mut wanted: Wanted, sides: Sides, bases: Arc<Bases>, outbox: Arc<Outbox>) {
     tokio::spawn(async move {
         let (tag, tick) = (wanted.tag, wanted.live.tick);
-        let work = tokio::task::spawn_blocking(move || plan(&wanted, sides, &bases));
+        let work = tokio::task::spawn_blocking(move || {
+            if let Some(copy) = wanted.copy.take() {
+                let lines = Format { final_eol: false, ..Format::default() };
+                wanted.live.text = copy.slice(1, None, lines);
+                wanted.live.empty = copy.is_empty();
+            }
+            plan(&wanted, sides, &bases)
+        });
         let result = work.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a merge failed");
             Err(Refusal::Other("a bug in acp.nvim".to_owned()))
@@ -273,7 +309,7 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
     }
     let (base, theirs, stamp): (Cow<'_, str>, Arc<str>, Option<Stamp>) = match sides {
         Sides::Write { seen: Some(seen), theirs, .. } => {
-            (Cow::Owned(seen.as_ref().to_owned()), theirs, None)
+            (Cow::Owned(seen.0.text().as_ref().to_owned()), theirs, None)
         }
         Sides::Write { name, begun, theirs, .. } => {
             let in_step = bases.get(&name).is_some_and(|it| *it == *ours);

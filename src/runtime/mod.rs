@@ -8,6 +8,7 @@ mod agent;
 pub mod audit;
 mod base64;
 pub mod bell;
+pub mod buffers;
 mod core_loop;
 mod diffs;
 pub mod disk;

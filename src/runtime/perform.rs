@@ -1,6 +1,8 @@
 //! What the reducer asks for, done. Nothing here waits: what takes time becomes a task that
 //! reports to the core.
 
+use std::path::Path;
+
 use super::agent::Agent;
 use super::core_loop::Core;
 use super::diffs;
@@ -9,9 +11,11 @@ use super::published::Summary;
 use super::terminal::Running;
 use super::timer;
 use crate::protocol::peer::Peer;
+use crate::session::audit::By;
 use crate::session::effect::{Effect, Tell};
+use crate::session::event::{Event, Wish};
 use crate::session::ids::ConnectionId;
-use crate::session::question::{Body, Question};
+use crate::session::question::{Body, FileRange, Question, Reaction};
 
 impl Core {
     pub(super) fn perform(&mut self, effect: Effect) {
@@ -72,6 +76,10 @@ impl Core {
         }
     }
 
+    fn read_buffer(&self, range: &FileRange) -> Option<Reaction> {
+        self.buffers.read(range, self.disk.most, |name| Path::new(name).is_file())
+    }
+
     /// Tells Neovim. What happened before in the chat is shown before.
     fn tell(&mut self, tell: Tell) {
         if let Tell::SessionChanged(id) = tell {
@@ -81,6 +89,12 @@ impl Core {
                 self.outbox.push([Item::Session(summary)]);
             }
             return;
+        }
+        if let Tell::Asked(ask, Question { body: Body::Read(range), .. }) = &tell
+            && let Some(reaction) = self.read_buffer(range)
+        {
+            let answer = Wish::Answer { ask: *ask, reaction, by: By::Api };
+            return self.apply(Event::User(answer));
         }
         self.show();
         match &tell {
@@ -124,7 +138,6 @@ mod tests {
     use crate::session::effect::Timer;
     use crate::session::event::{CommandLine, DiskError, Event};
     use crate::session::ids::{AskId, SessionId};
-    use crate::session::question::FileRange;
 
     #[tokio::test]
     async fn what_was_asked_for_comes_back() {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ids::SessionId;
+use super::live::Whole;
 use super::rule::Rule;
 use super::subject::Subject;
 use super::tool_call::ToolCallId;
@@ -197,7 +198,7 @@ pub enum Reaction {
         /// The lines.
         text: String,
         /// The whole text, unless that would take too long.
-        whole: Option<String>,
+        whole: Option<Whole>,
     },
     /// To a read or write: the file is not loaded, the disk has the truth.
     NotLoaded,

@@ -36,7 +36,7 @@ impl State {
             Event::Agent { connection, happened } => self.happened(connection, happened, out),
             Event::Disk { ask, result } => self.disk(ask, result, out),
             Event::Resolved { ask, path, inside } => self.resolved(ask, (path, inside), out),
-            Event::Whole(ask, text) => self.saw(ask, text),
+            Event::Whole(ask, text) => self.saw(ask, text.into()),
             Event::Saved { session, tag, path, result } => {
                 out.tell(Tell::Saved { session, tag, path, result });
             }

@@ -11,7 +11,7 @@ use super::entry::{Entry, Role};
 use super::event::{Kept, Origin, Update};
 use super::failure::Failure;
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
-use super::live::Seen;
+use super::live::{Seen, Whole};
 use super::question::Body;
 use super::rule::Rule;
 use super::settings::Settings;
@@ -80,7 +80,7 @@ pub struct Write {
     /// The file.
     pub path: String,
     /// What the agent has seen of it, if anything.
-    pub seen: Option<Arc<str>>,
+    pub seen: Option<Whole>,
     /// What the agent makes of it.
     pub text: Arc<str>,
 }

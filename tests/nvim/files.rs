@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::plugin::with_options;
 use crate::report::{REPORT, answers, finish, send};
-use crate::support::nvim::{Nvim, Options};
+use crate::support::nvim::{DEADLINE, Nvim, Options};
 use crate::support::target::Target;
 
 /// A Neovim whose agent makes these requests, each with its path within the project.
@@ -74,6 +74,28 @@ nvim_tests! {
         );
         assert_eq!(nvim.scratch().read("a.txt"), "one\ntwo\nthree\n");
         assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
+    }
+
+    fn unsaved_text_is_read_while_neovim_is_busy(target: &Target) {
+        let mut nvim = start(target, Options::default(), &[
+            read("a.txt"), json!({ "write_file": { "path": "{{cwd}}/read", "text": "" } }),
+        ]);
+        nvim.scratch().write("a.txt", "one\ntwo\n");
+        nvim.command("edit a.txt");
+        nvim.lua("assert(require('acp').open({ focus = false }))", json!([]));
+        nvim.wait_for("a copy of the buffer", DEADLINE, |nvim| {
+            (lua(nvim, "return require('acp.files.mirror').has(vim.fn.bufnr())") == true).then_some(())
+        });
+        nvim.command("2 substitute/two/typed/");
+        let busy = "
+            require('acp').prompt('go', { on_done = function(err) _G.turn = { err = err } end })
+            local deadline = vim.uv.hrtime() + 15e9
+            repeat local read = vim.uv.fs_stat('read') until read or vim.uv.hrtime() > deadline
+            return vim.uv.fs_stat('read') ~= nil
+        ";
+        assert_eq!(lua(&mut nvim, busy), true, "the agent waits for Neovim");
+        finish(&mut nvim);
+        assert_eq!(answers(&nvim)[0]["result"]["content"], "one\ntyped\n");
     }
 
     fn unsaved_text_is_read_through_a_link(target: &Target) {

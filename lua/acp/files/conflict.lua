@@ -80,7 +80,7 @@ local push ---@type fun(conflict: acp.Conflict)
 ---@param conflict acp.Conflict
 local function edit(conflict)
   local of = conflict.job.buf
-  local now = require('acp.files.text').live(of)
+  local now = require('acp.files.text').live(of, false)
   if now.tick ~= conflict.plan.tick then
     -- The user went on: the markers would be in another text.
     conflict.job.pick = nil

@@ -3,6 +3,7 @@
 
 local apply = require('acp.files.apply')
 local client = require('acp.client')
+local mirror = require('acp.files.mirror')
 local text = require('acp.files.text')
 
 local M = {}
@@ -25,6 +26,7 @@ local most = 40
 ---@field tag? integer
 ---@field tries? integer
 ---@field waited? boolean
+---@field plain? boolean the core has no copy of the buffer
 ---@field over? boolean
 
 ---@type table<integer, acp.MergeJob> under way in the core, by tag
@@ -67,6 +69,7 @@ local function finish(job, plan, refused)
   if not job.over then
     leave(job)
     client.guard('the end of a change', job.done, plan, refused)
+    mirror.tell(job.buf)
   end
 end
 
@@ -86,7 +89,8 @@ function step(job)
   last_tag = last_tag + 1
   job.tag = last_tag
   waiting[last_tag] = job
-  local action = vim.tbl_extend('error', text.live(job.buf), {
+  local copied = not job.plain and mirror.has(job.buf)
+  local action = vim.tbl_extend('error', text.live(job.buf, copied), {
     type = 'merge',
     tag = job.tag,
     ask = job.ask,
@@ -146,7 +150,11 @@ end
 ---@param job acp.MergeJob
 ---@param plan acp.Merged
 local function carry_out(job, plan)
-  if plan.refused then
+  if plan.refused == 'no_copy' then
+    mirror.lost(job.buf)
+    job.plain = true
+    return step(job)
+  elseif plan.refused then
     return finish(job, nil, plan.refused)
   elseif not vim.api.nvim_buf_is_loaded(job.buf) then
     return finish(job, nil, 'the user has closed the file')

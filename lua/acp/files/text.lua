@@ -11,16 +11,16 @@ local byte_order_mark = '\239\187\191'
 --- have one of their own, which readers take away.
 ---@param buf integer
 ---@return boolean
-local function has_mark(buf)
+function M.has_mark(buf)
   local bo = vim.bo[buf]
   return bo.bomb and not bo.binary and (bo.fileencoding == '' or bo.fileencoding == 'utf-8')
 end
 
 --- Whether a buffer has no lines: it shows an empty one for that too.
 ---@param buf integer
----@param lines string[]
 ---@return boolean
-local function is_empty(buf, lines)
+function M.is_empty(buf)
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, 2, false)
   if #lines ~= 1 or lines[1] ~= '' then
     return false
   end
@@ -56,8 +56,8 @@ function M.of(buf, line, limit)
     return ''
   end
   local lines = vim.api.nvim_buf_get_lines(buf, first, last, false)
-  local mark = first == 0 and has_mark(buf) and byte_order_mark or ''
-  if count == 1 and is_empty(buf, lines) then
+  local mark = first == 0 and M.has_mark(buf) and byte_order_mark or ''
+  if count == 1 and M.is_empty(buf) then
     return ''
   end
   local ending = newline[bo.fileformat] or '\n'
@@ -65,20 +65,25 @@ function M.of(buf, line, limit)
   return mark .. joined(lines, ending) .. (closed and ending or '')
 end
 
---- What a merge is made with.
+--- What a merge is made with: the text, unless the core has a copy of it.
 ---@param buf integer
+---@param copied boolean
 ---@return acp.Live
-function M.live(buf)
-  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  return {
-    text = table.concat(lines, '\n'),
-    empty = is_empty(buf, lines),
+function M.live(buf, copied)
+  local live = {
     ending = vim.bo[buf].fileformat,
     eol = vim.bo[buf].endofline,
-    bom = has_mark(buf),
+    bom = M.has_mark(buf),
     modified = vim.bo[buf].modified,
     tick = vim.api.nvim_buf_get_changedtick(buf),
   }
+  if copied then
+    live.text_of = buf
+  else
+    live.text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+    live.empty = M.is_empty(buf)
+  end
+  return live
 end
 
 return M

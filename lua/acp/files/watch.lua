@@ -3,11 +3,9 @@
 
 local client = require('acp.client')
 local find = require('acp.files.find')
+local mirror = require('acp.files.mirror')
 
 local M = {}
-
---- How many bytes cross at once when a file is written; longer ones are read from the disk.
-local most = 4 * 1024 * 1024
 
 ---@type table<integer, string> the file that a buffer was last in step with, by buffer
 local tracked = {}
@@ -70,10 +68,12 @@ end
 ---@param buf integer
 ---@param path string
 ---@param stamp acp.Stamp
----@param text? string the file's text, where it is known
-function M.in_step(buf, path, stamp, text)
+---@param written? boolean whether the file was made from the buffer just now
+function M.in_step(buf, path, stamp, written)
   tracked[buf], stamps[buf] = path, stamp
-  local file = { path = path, sec = stamp.sec, nsec = stamp.nsec, size = stamp.size, text = text }
+  local file = { path = path, sec = stamp.sec, nsec = stamp.nsec, size = stamp.size }
+  -- An agent may write the file before anybody has read what the user wrote.
+  file.written = written and buf or nil
   client.send({ type = 'track', files = { file } })
 end
 
@@ -84,9 +84,8 @@ function M.track(buf, written)
   local path = find.file_of(buf)
   local stamp = path and in_a_project(path) and M.stamp(path)
   if path and stamp then
-    -- An agent may write the file before anybody has read what the user wrote.
-    local known = written and stamp.size <= most and require('acp.files.text').of(buf) or nil
-    M.in_step(buf, path, stamp, known)
+    mirror.copy(buf)
+    M.in_step(buf, path, stamp, written)
   end
 end
 

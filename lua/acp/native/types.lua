@@ -225,8 +225,9 @@
 
 --- A buffer as it is at some moment.
 ---@class (exact) acp.Live
----@field text string its lines, with a line break between two
----@field empty boolean it has no lines at all
+---@field text_of? integer the buffer, where the core has a copy of its lines; else there is
+---@field text? string its lines, with a line break between two
+---@field empty? boolean it has no lines at all
 ---@field ending string its 'fileformat'
 ---@field eol boolean whether the last line is ended in the file
 ---@field bom boolean whether the file begins with a byte order mark
@@ -256,7 +257,7 @@
 ---@class (exact) acp.Merged: acp.Effect type "merged"
 ---@field tag integer
 ---@field tick integer the state of the buffer it is for
----@field refused? string "gone", "no_base", or words
+---@field refused? string "gone", "no_base", "no_copy", or words
 ---@field changes acp.Change[] in the order in which they are to be made
 ---@field eol boolean
 ---@field bom boolean

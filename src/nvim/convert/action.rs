@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
-use super::{merge, optional_text, pairs, question, rule, text, texts};
+use super::{buffer, merge, optional_text, pairs, question, rule, text, texts};
 use crate::runtime::handle::Action;
 use crate::runtime::surfaces::DetailWish;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
@@ -39,6 +39,9 @@ pub(in crate::nvim) fn action(
         "private" => Wish::SetPrivate(texts(table, "patterns")?),
         "show" | "hide" | "look" | "toggle" | "toggle_all" | "detail" => {
             return rendering(kind, table);
+        }
+        "buffer" | "seed" | "empty" | "unloaded" | "buffers_known" => {
+            return buffer::action(kind, table);
         }
         "merge" | "track" | "forget" | "check" | "max_read" => return merge::action(kind, table),
         _ => for_session(kind, SessionId(table.get("session")?), table)?,

@@ -16,10 +16,8 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
         "merge" => Action::Merge(Box::new(wanted(table)?)),
         "track" => {
             let files: Vec<LuaTable> = table.get("files")?;
-            let file = |it: &LuaTable| {
-                let (path, text) = (text(it, "path")?, optional_text(it, "text")?);
-                Ok(InStep { path, stamp: stamp(it)?, text })
-            };
+            let file =
+                |it: &LuaTable| Ok(InStep::new(text(it, "path")?, stamp(it)?, it.get("written")?));
             Action::Track(files.iter().map(file).collect::<LuaResult<_>>()?)
         }
         "max_read" => Action::MaxRead(table.get("bytes")?),
@@ -48,16 +46,22 @@ fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
         (Some(from), Some(to)) => Some((from, to)),
         _ => None,
     };
-    Ok(Wanted { tag: table.get("tag")?, of, live: live(table)?, pick, edited })
+    let mut wanted = Wanted::new(table.get("tag")?, of, live(table)?, table.get("text_of")?);
+    (wanted.pick, wanted.edited) = (pick, edited);
+    Ok(wanted)
 }
 
 fn live(table: &LuaTable) -> LuaResult<Live> {
     // Columns count bytes: a text that is not quite what the buffer has would be changed elsewhere.
-    let bytes: LuaString = table.get("text")?;
-    let text = bytes.to_str().map_err(|_| LuaError::runtime("the buffer is not UTF-8"))?;
+    let text = match table.get::<Option<LuaString>>("text")? {
+        Some(bytes) => {
+            bytes.to_str().map_err(|_| LuaError::runtime("the buffer is not UTF-8"))?.to_owned()
+        }
+        None => String::new(),
+    };
     Ok(Live {
-        text: text.to_owned(),
-        empty: table.get("empty")?,
+        text,
+        empty: table.get::<Option<bool>>("empty")?.unwrap_or_default(),
         ending: self::text(table, "ending")?,
         final_eol: table.get("eol")?,
         bom: table.get("bom")?,
@@ -73,6 +77,7 @@ pub(super) fn merged(lua: &Lua, it: Merged) -> LuaResult<LuaTable> {
         Ok(plan) => self::plan(lua, table, plan)?,
         Err(Refusal::Gone) => table!(table; refused: "gone"),
         Err(Refusal::NoBase) => table!(table; refused: "no_base"),
+        Err(Refusal::NoCopy) => table!(table; refused: "no_copy"),
         Err(Refusal::Other(words)) => table!(table; refused: words),
     })
 }

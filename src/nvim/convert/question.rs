@@ -79,7 +79,8 @@ pub(super) fn reaction(table: &LuaTable) -> LuaResult<Reaction> {
         "text" => Reaction::Text(text(table, "value")?),
         "not_loaded" => Reaction::NotLoaded,
         "part" => {
-            Reaction::Part { text: text(table, "value")?, whole: optional_text(table, "whole")? }
+            let whole = optional_text(table, "whole")?.map(Into::into);
+            Reaction::Part { text: text(table, "value")?, whole }
         }
         "done" => Reaction::Done,
         "conflict" => Reaction::Conflict,

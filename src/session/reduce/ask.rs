@@ -96,12 +96,12 @@ impl State {
             }
             (Body::Read(_), Reaction::Part { text, whole }) => {
                 if let Some(whole) = whole {
-                    self.saw(id, whole.into());
+                    self.saw(id, whole);
                 }
                 Ok(Reply::Text(text))
             }
             (Body::Write { text, .. }, Reaction::Done) => {
-                let text = text.clone();
+                let text = text.clone().into();
                 self.saw(id, text);
                 Ok(Reply::Empty)
             }

@@ -1,12 +1,11 @@
 //! Files that agents read and write: the editor has the first word, the disk the second.
 
-use std::sync::Arc;
-
 use super::ask::no_session;
 use crate::session::effect::{Effect, Reply, Tell};
 use crate::session::event::DiskError;
 use crate::session::failure::RpcError;
 use crate::session::ids::{AskId, RemoteId, ReplyTo, SessionId, Tag};
+use crate::session::live::Whole;
 use crate::session::outcome::Outcome;
 use crate::session::question::{Body, FileRange};
 use crate::session::state::{Session, State, With};
@@ -88,7 +87,7 @@ impl State {
         let Some(ask) = self.asks.get(&id) else { return };
         match (&ask.body, &result) {
             (Body::Write { text, .. }, Ok(_)) => {
-                let text = text.clone();
+                let text = text.clone().into();
                 self.saw(id, text);
             }
             (Body::Read(FileRange { line: None, limit: None, .. }), Ok(text))
@@ -119,7 +118,7 @@ impl State {
     }
 
     /// What the agent of a question has seen of its file, from now on.
-    pub(super) fn saw(&mut self, id: AskId, text: Arc<str>) {
+    pub(super) fn saw(&mut self, id: AskId, text: Whole) {
         let Some(ask) = self.asks.get(&id) else { return };
         let path = match &ask.body {
             Body::Read(range) => &range.path,

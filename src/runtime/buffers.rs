@@ -1,0 +1,313 @@
+//! The buffers that the editor has loaded, with copies of those in projects: what agents read of
+//! them needs nothing of the editor, and what they write is compared here.
+//!
+//! Knows what the editor tells, in its order. Must not know what becomes of a text.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use crate::changes::format::{Ending, Format};
+use crate::changes::mirror::Mirror;
+use crate::session::live::{Text, Whole};
+use crate::session::question::{FileRange, Reaction};
+
+/// The editor's number for a buffer.
+pub type BufferId = u64;
+
+/// What the editor tells of a buffer.
+#[derive(Debug)]
+pub enum News {
+    /// It is loaded, or something about it has changed.
+    Known(BufferId, Known),
+    /// Some of its lines, each with a `\n` after it, in order.
+    Seed(Seed),
+    /// It has changed.
+    Lines(Splice),
+    /// Its number has changed, and nothing else.
+    Tick(BufferId, u64),
+    /// Whether it has no lines at all, where it shows a single empty one.
+    Empty(BufferId, bool),
+    /// A change of it could not be told: its text is none that we could copy.
+    Lost(BufferId),
+    /// It is not loaded any more.
+    Gone(BufferId),
+    /// From now on the editor tells of every buffer that it loads.
+    All,
+}
+
+/// A loaded buffer, without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// Its name.
+    pub name: String,
+    /// The file it stands for, with links resolved.
+    pub path: String,
+    /// How its lines are written.
+    pub format: Format,
+    /// Whether its file is UTF-8 with no byte order mark.
+    pub plain: bool,
+    /// Whether it has changes that are not saved.
+    pub modified: bool,
+}
+
+/// Some lines of a buffer that is copied.
+#[derive(Debug)]
+pub struct Seed {
+    /// Which.
+    pub buffer: BufferId,
+    /// Its number, the same for all its pieces.
+    pub tick: u64,
+    /// Which piece, from 0.
+    pub piece: usize,
+    /// The lines.
+    pub lines: String,
+    /// Whether it is the last piece.
+    pub last: bool,
+}
+
+/// A change of a buffer.
+#[derive(Debug)]
+pub struct Splice {
+    /// Which.
+    pub buffer: BufferId,
+    /// Its number after the change.
+    pub tick: u64,
+    /// The rows that made place.
+    pub rows: Range<usize>,
+    /// The new lines, each with a `\n` after it.
+    pub lines: String,
+}
+
+/// How far the copy of a buffer is.
+#[derive(Debug, Default)]
+enum Copy {
+    #[default]
+    None,
+    Coming {
+        tick: u64,
+        pieces: usize,
+        lines: String,
+    },
+    Here(Mirror),
+}
+
+#[derive(Debug)]
+struct Buffer {
+    known: Known,
+    copy: Copy,
+}
+
+/// All loaded buffers.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    buffers: BTreeMap<BufferId, Buffer>,
+    /// Whether there are no others.
+    all: bool,
+}
+
+/// A copy of a buffer as it was.
+#[derive(Debug)]
+struct Held {
+    mirror: Mirror,
+    format: Format,
+}
+
+impl Text for Held {
+    fn size(&self) -> usize {
+        self.mirror.size()
+    }
+
+    fn text(&self) -> Arc<str> {
+        self.mirror.slice(1, None, self.format).into()
+    }
+}
+
+impl Buffers {
+    /// Takes in what the editor tells.
+    pub(super) fn take(&mut self, news: News) {
+        match news {
+            News::Known(id, known) => match self.buffers.get_mut(&id) {
+                Some(buffer) => buffer.known = known,
+                None => {
+                    self.buffers.insert(id, Buffer { known, copy: Copy::None });
+                }
+            },
+            News::Seed(seed) => self.seed(seed),
+            News::Lines(splice) => self.splice(&splice),
+            News::Tick(id, tick) => {
+                if let Some(mirror) = self.mirror_mut(id) {
+                    mirror.set_version(tick);
+                }
+            }
+            News::Empty(id, empty) => {
+                if let Some(mirror) = self.mirror_mut(id) {
+                    mirror.declare_empty(empty);
+                }
+            }
+            News::Lost(id) => {
+                if let Some(buffer) = self.buffers.get_mut(&id) {
+                    (buffer.known.modified, buffer.copy) = (true, Copy::None);
+                }
+            }
+            News::Gone(id) => {
+                self.buffers.remove(&id);
+            }
+            News::All => self.all = true,
+        }
+    }
+
+    fn seed(&mut self, seed: Seed) {
+        let Some(buffer) = self.buffers.get_mut(&seed.buffer) else { return };
+        if seed.piece == 0 {
+            buffer.copy = Copy::Coming { tick: seed.tick, pieces: 0, lines: String::new() };
+        }
+        let Copy::Coming { tick, pieces, lines } = &mut buffer.copy else { return };
+        if *tick != seed.tick || *pieces != seed.piece {
+            buffer.copy = Copy::None;
+            return;
+        }
+        *pieces += 1;
+        lines.push_str(&seed.lines);
+        if seed.last {
+            buffer.copy = Copy::Here(Mirror::new(*tick, each(lines)));
+        }
+    }
+
+    fn splice(&mut self, splice: &Splice) {
+        let Some(buffer) = self.buffers.get_mut(&splice.buffer) else { return };
+        buffer.known.modified = true;
+        let Copy::Here(mirror) = &mut buffer.copy else {
+            // The pieces of before and those of after it would not fit together.
+            buffer.copy = Copy::None;
+            return;
+        };
+        if mirror.splice(splice.tick, splice.rows.clone(), each(&splice.lines)).is_err() {
+            tracing::error!(name = buffer.known.name, rows = ?splice.rows, "a change was missed");
+            buffer.copy = Copy::None;
+        }
+    }
+
+    fn mirror_mut(&mut self, id: BufferId) -> Option<&mut Mirror> {
+        match &mut self.buffers.get_mut(&id)?.copy {
+            Copy::Here(mirror) => Some(mirror),
+            _ => None,
+        }
+    }
+
+    /// The copy of a buffer, if it is here and of this state of it.
+    pub(super) fn copy(&self, id: BufferId, tick: u64) -> Option<&Mirror> {
+        match &self.buffers.get(&id)?.copy {
+            Copy::Here(mirror) if mirror.version() == tick => Some(mirror),
+            _ => None,
+        }
+    }
+
+    /// The text of a buffer as its file would have it.
+    pub(super) fn text(&self, id: BufferId) -> Option<Arc<str>> {
+        let Buffer { known, copy: Copy::Here(mirror) } = self.buffers.get(&id)? else {
+            return None;
+        };
+        Some(mirror.slice(1, None, known.format).into())
+    }
+
+    /// What a read of an agent is answered with; nothing when only the editor can tell.
+    pub(super) fn read(
+        &self,
+        range: &FileRange,
+        most: u64,
+        is_file: impl FnOnce(&str) -> bool,
+    ) -> Option<Reaction> {
+        let mut of_path = self.buffers.values().filter(|it| it.known.path == range.path);
+        let Some(Buffer { known, copy }) = of_path.next() else {
+            return self.all.then_some(Reaction::NotLoaded);
+        };
+        if of_path.next().is_some() {
+            return None;
+        }
+        // The disk has the same text, or a newer one.
+        if known.plain && !known.modified && is_file(&known.name) {
+            return Some(Reaction::NotLoaded);
+        }
+        let Copy::Here(mirror) = copy else { return None };
+        if range.line.is_none() && range.limit.is_none() && mirror.size() as u64 > most {
+            return None;
+        }
+        let count = |it: u32| usize::try_from(it).unwrap_or(usize::MAX);
+        let line = range.line.map_or(1, count);
+        let text = mirror.slice(line, range.limit.map(count), known.format);
+        let held = Held { mirror: mirror.clone(), format: known.format };
+        Some(Reaction::Part { text, whole: Some(Whole(Arc::new(held))) })
+    }
+}
+
+/// Lines that each have a `\n` after them.
+fn each(lines: &str) -> impl Iterator<Item = &str> {
+    lines.split_terminator('\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(modified: bool) -> Known {
+        let format = Format::default();
+        Known { name: "/p/a".into(), path: "/p/a".into(), format, plain: true, modified }
+    }
+
+    fn seed(piece: usize, lines: &str, last: bool) -> News {
+        News::Seed(Seed { buffer: 1, tick: 4, piece, lines: lines.to_owned(), last })
+    }
+
+    fn lines(tick: u64, rows: Range<usize>, lines: &str) -> News {
+        News::Lines(Splice { buffer: 1, tick, rows, lines: lines.to_owned() })
+    }
+
+    fn read(buffers: &Buffers, line: Option<u32>) -> Option<Reaction> {
+        buffers.read(&FileRange { path: "/p/a".into(), line, limit: None }, 100, |_| true)
+    }
+
+    fn text_of(reaction: Option<Reaction>) -> Option<String> {
+        match reaction? {
+            Reaction::Part { text, .. } => Some(text),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_buffer_is_read_as_it_is() {
+        let mut buffers = Buffers::default();
+        assert_eq!(read(&buffers, None), None, "there may be a buffer that nobody has told of");
+        buffers.take(News::All);
+        assert_eq!(read(&buffers, None), Some(Reaction::NotLoaded));
+        buffers.take(News::Known(1, known(false)));
+        assert_eq!(read(&buffers, None), Some(Reaction::NotLoaded), "the disk has the same");
+        buffers.take(seed(0, "one\ntwo\n", false));
+        buffers.take(seed(1, "three\n", true));
+        buffers.take(lines(5, 1..2, "typed\n\n"));
+        assert_eq!(text_of(read(&buffers, None)).unwrap(), "one\ntyped\n\nthree\n");
+        assert_eq!(text_of(read(&buffers, Some(4))).unwrap(), "three\n");
+        assert!(buffers.copy(1, 5).is_some() && buffers.copy(1, 4).is_none());
+        buffers.take(News::Gone(1));
+        assert_eq!(read(&buffers, None), Some(Reaction::NotLoaded));
+    }
+
+    #[test]
+    fn what_is_out_of_step_is_not_told() {
+        let mut buffers = Buffers::default();
+        buffers.take(News::Known(1, known(true)));
+        buffers.take(seed(0, "one\n", false));
+        buffers.take(lines(5, 0..1, "typed\n"));
+        buffers.take(seed(1, "two\n", true));
+        assert_eq!(read(&buffers, None), None, "typed in while it was copied");
+        buffers.take(seed(0, "one\n", true));
+        assert!(read(&buffers, None).is_some());
+        buffers.take(lines(9, 7..8, "far away\n"));
+        assert_eq!(read(&buffers, None), None);
+        buffers.take(seed(0, "", true));
+        buffers.take(News::Empty(1, true));
+        assert_eq!(text_of(read(&buffers, None)).unwrap(), "");
+        buffers.take(News::Known(2, known(true)));
+        assert_eq!(read(&buffers, None), None, "two buffers of one file");
+    }
+}
