@@ -109,6 +109,50 @@ impl Mirror {
         self.chunks.iter().flat_map(|it| it.lines(0..it.len()))
     }
 
+    /// The lines of some rows, as far as there are such rows.
+    pub fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = &str> {
+        let (chunk, row) = self.find(rows.start.min(self.count));
+        let chunks = self.chunks.iter().skip(chunk).enumerate();
+        let lines = chunks
+            .flat_map(move |(index, it)| it.lines(if index == 0 { row } else { 0 }..it.len()));
+        lines.take(rows.len())
+    }
+
+    /// Whether another has the same lines. What both share is not looked at.
+    pub fn same_lines(&self, other: &Mirror) -> bool {
+        if self.count != other.count {
+            return false;
+        }
+        let (mut ours, mut theirs) = (self.chunks.iter(), other.chunks.iter());
+        let (mut one, mut two) = (ours.next(), theirs.next());
+        // How far each is in its chunk.
+        let (mut row, mut other_row) = (0, 0);
+        while let (Some(chunk), Some(other_chunk)) = (one, two) {
+            if row == 0 && other_row == 0 && Arc::ptr_eq(chunk, other_chunk) {
+                (one, two) = (ours.next(), theirs.next());
+                continue;
+            }
+            let count = (chunk.len() - row).min(other_chunk.len() - other_row);
+            let theirs_here = other_chunk.lines(other_row..other_row + count);
+            if !chunk.lines(row..row + count).eq(theirs_here) {
+                return false;
+            }
+            (row, other_row) = (row + count, other_row + count);
+            if row == chunk.len() {
+                (one, row) = (ours.next(), 0);
+            }
+            if other_row == other_chunk.len() {
+                (two, other_row) = (theirs.next(), 0);
+            }
+        }
+        true
+    }
+
+    /// Takes a version that has the same lines: a buffer gets one when it is written, too.
+    pub fn reach(&mut self, version: u64) {
+        self.version = version;
+    }
+
     /// The text of at most `limit` lines from `line` on, which counts from 1, as the file would
     /// have them; all that follow without a limit.
     pub fn slice(&self, line: usize, limit: Option<usize>, format: Format) -> String {

@@ -36,28 +36,51 @@ pub(super) struct Words {
 
 /// Looks at the lines of one stretch, as long as there is something left of the budget.
 pub(super) fn words(old: &[&str], new: &[&str], budget: &mut Budget) -> Words {
-    if old.is_empty() || new.is_empty() {
-        return Words::default();
-    }
-    let bytes: usize = old.iter().chain(new).map(|line| line.len().min(LONG) + 1).sum();
-    let Some(left) = budget.bytes.checked_sub(bytes) else {
-        budget.bytes = 0;
-        return Words::default();
-    };
-    budget.bytes = left;
-    let (old, new) = (tokens(old), tokens(new));
+    let Some(found) = became(old, new, budget) else { return Words::default() };
     let mut words = Words { old: vec![Vec::new(); old.len()], new: vec![Vec::new(); new.len()] };
-    for (old_index, new_index) in pairs(&old, &new) {
-        let (Some(one), Some(other)) = (old.get(old_index), new.get(new_index)) else { continue };
-        let (removed, added) = changed(one, other, &mut budget.pairs);
-        if let Some(slot) = words.old.get_mut(old_index) {
+    for Became { old, new, removed, added } in found {
+        if let Some(slot) = words.old.get_mut(old) {
             *slot = removed;
         }
-        if let Some(slot) = words.new.get_mut(new_index) {
+        if let Some(slot) = words.new.get_mut(new) {
             *slot = added;
         }
     }
     words
+}
+
+/// A line that became another.
+#[derive(Debug)]
+pub(super) struct Became {
+    /// Which line of the old ones.
+    pub(super) old: usize,
+    /// Which line of the new ones.
+    pub(super) new: usize,
+    /// Which bytes of the old line are gone.
+    pub(super) removed: Vec<Range<usize>>,
+    /// Which bytes of the new line are new.
+    pub(super) added: Vec<Range<usize>>,
+}
+
+/// Which lines of one stretch became which, in order; none when it would take too long.
+pub(super) fn became(old: &[&str], new: &[&str], budget: &mut Budget) -> Option<Vec<Became>> {
+    if old.is_empty() || new.is_empty() {
+        return None;
+    }
+    let bytes: usize = old.iter().chain(new).map(|line| line.len().min(LONG) + 1).sum();
+    let Some(left) = budget.bytes.checked_sub(bytes) else {
+        budget.bytes = 0;
+        return None;
+    };
+    budget.bytes = left;
+    let (old, new) = (tokens(old), tokens(new));
+    let mut found = Vec::new();
+    for (old_index, new_index) in pairs(&old, &new) {
+        let (Some(one), Some(other)) = (old.get(old_index), new.get(new_index)) else { continue };
+        let (removed, added) = changed(one, other, &mut budget.pairs);
+        found.push(Became { old: old_index, new: new_index, removed, added });
+    }
+    Some(found)
 }
 
 fn tokens<'a>(lines: &[&'a str]) -> Vec<Tokens<'a>> {

@@ -11,6 +11,7 @@ mod encoding;
 mod format;
 mod merge;
 mod mirror;
+mod review;
 
 use acp_nvim::changes::edits::Edit;
 use proptest::prelude::*;
