@@ -12,6 +12,7 @@ mod format;
 mod merge;
 mod mirror;
 mod review;
+mod review_cases;
 
 use acp_nvim::changes::edits::Edit;
 use proptest::prelude::*;

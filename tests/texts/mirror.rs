@@ -76,6 +76,21 @@ fn what_was_seen_stays_as_it_was() {
     assert_eq!(mirror.slice(501, Some(1), Format::default()), "changed\n");
 }
 
+#[test]
+fn the_same_lines_are_the_same_whatever_became_of_them() {
+    let lines: Vec<String> = (0..1000).map(|it| (it % 7).to_string()).collect();
+    let mirror = Mirror::new(1, strs(&lines));
+    let mut other = mirror.clone();
+    assert!(mirror.same_lines(&other));
+    other.splice(2, 300..301, ["x", "y"]).unwrap();
+    assert!(!mirror.same_lines(&other));
+    other.splice(3, 300..302, [strs(&lines)[300]]).unwrap();
+    assert!(mirror.same_lines(&other) && other.same_lines(&Mirror::new(9, strs(&lines))));
+    other.splice(4, 999..1000, ["x"]).unwrap();
+    assert!(!mirror.same_lines(&other));
+    assert!(!Mirror::new(1, []).same_lines(&Mirror::new(1, [""])));
+}
+
 fn follow(mirror: &mut Mirror, lines: &mut Vec<String>, step: (usize, &Step)) {
     let (version, (place, count, with)) = step;
     let start = place.index(lines.len() + 1);
@@ -108,6 +123,9 @@ proptest! {
         follow(&mut mirror, &mut lines, (99, &(large.0, large.1, some)));
         prop_assert_eq!(mirror.len(), lines.len());
         prop_assert!(mirror.lines().eq(strs(&lines)));
+        prop_assert!(mirror.same_lines(&Mirror::new(0, strs(&lines))));
+        let rows = slice.0..slice.0 + slice.1.unwrap_or(1);
+        prop_assert!(mirror.rows(rows.clone()).eq(strs(&lines).into_iter().take(rows.end).skip(rows.start)));
         let (line, limit) = slice;
         let wanted = lines.iter().skip(line.saturating_sub(1)).take(limit.unwrap_or(usize::MAX));
         let text: String = wanted.map(|it| format!("{it}\r\n")).collect();

@@ -235,6 +235,18 @@ impl Bench {
     }
 }
 
+/// A change without what stays as it is.
+fn changed(now: &[String], rows: Range<usize>, with: &[String]) -> Change {
+    let (mut rows, mut with) = (rows, with);
+    while !rows.is_empty() && with.first() == Some(&now[rows.start]) {
+        (rows.start, with) = (rows.start + 1, &with[1..]);
+    }
+    while !rows.is_empty() && with.last() == Some(&now[rows.end - 1]) {
+        (rows.end, with) = (rows.end - 1, &with[..with.len() - 1]);
+    }
+    (rows, with.to_vec())
+}
+
 /// Hunks without their revisions, which never come back.
 fn same(hunks: &[Hunk]) -> Vec<Hunk> {
     hunks.iter().map(|it| Hunk { revision: 0, ..it.clone() }).collect()
@@ -273,8 +285,8 @@ proptest! {
         let mut texts_so_far = HashSet::new();
         for (user, step) in &steps {
             texts_so_far.insert(bench.now.clone());
-            let (rows, old) = (bench.rows(step), bench.hunks());
-            let empty = bench.now.is_empty();
+            let (old, empty) = (bench.hunks(), bench.now.is_empty());
+            let (rows, with) = changed(&bench.now, bench.rows(step), &step.2);
             let by = if *user { Author::User } else { Author::Agent(1) };
             bench.step(step, by);
             if *user && texts_so_far.contains(&bench.now) {
@@ -291,7 +303,7 @@ proptest! {
             } else if touched.is_empty() && !empty {
                 let before = old.iter().rfind(|it| it.now.end <= rows.start);
                 let start = before.map_or(rows.start, |it| rows.start - it.now.end + it.base.end);
-                original.splice(start..start + rows.len(), step.2.iter().cloned());
+                original.splice(start..start + rows.len(), with.iter().cloned());
                 let ids = |hunks: &[Hunk]| -> Vec<_> {
                     hunks.iter().map(|it| (it.id, it.revision, it.who, it.edited)).collect()
                 };

@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use super::find::{Pair, Region};
-use super::hunks::{meet, overlapping, shift_base, shift_now, to_base, touching};
+use super::hunks::{meet, overlapping, shift_base, shift_now, shifted, to_base, touching};
 use super::{Author, Hunk, Review, put};
 use crate::changes::align::align;
+use crate::changes::script::Stretch;
 
 impl Review {
     /// Takes a change to the lines there are.
     pub(super) fn take(&mut self, rows: Range<usize>, lines: &[&str], by: Author) {
-        if self.now.rows(rows.clone()).eq(lines.iter().copied()) {
+        let (rows, new) = self.without_what_stays(rows, lines);
+        let lines = lines.get(new).unwrap_or_default();
+        if rows.is_empty() && lines.is_empty() {
             return;
         }
         let changes = match by {
@@ -25,6 +28,17 @@ impl Review {
                 _ => self.place(rows, lines, by),
             }
         }
+    }
+
+    /// A change without the lines that it leaves as they are, at its start and at its end. (Whoever
+    /// begins a new line after another changes that one too, as the editor has it.)
+    fn without_what_stays(&self, rows: Range<usize>, lines: &[&str]) -> Pair {
+        let most = rows.len().min(lines.len());
+        let start = self.now.rows(rows.clone()).zip(lines).take_while(|(a, b)| a == *b).count();
+        let last: Vec<&str> = self.now.rows(rows.end - (most - start)..rows.end).collect();
+        let backwards = last.iter().rev().zip(lines.iter().rev());
+        let end = backwards.take_while(|(one, other)| one == other).count();
+        (rows.start + start..rows.end - end, start..lines.len() - end)
     }
 
     /// Whether some rows are outside of all hunks, or inside of one.
@@ -42,8 +56,23 @@ impl Review {
     fn line_by_line(&self, rows: Range<usize>, lines: &[&str]) -> Vec<Pair> {
         let first = rows.start;
         let old: Vec<&str> = self.now.rows(rows).collect();
-        let found = align(&old, lines).into_iter().map(|it| it.lines);
-        found.map(|it| (it.old.start + first..it.old.end + first, it.new)).collect()
+        let all: Vec<Stretch> = align(&old, lines).into_iter().map(|it| it.lines).collect();
+        let touching = |one: &Stretch, next: &Stretch| {
+            one.old.end == next.old.start && one.new.end == next.new.start
+        };
+        let mut found = Vec::new();
+        for group in all.chunk_by(touching) {
+            let pair = |it: &Stretch| (shifted(&it.old, 0, first), it.new.clone());
+            match group {
+                // What is gone may have become part of its neighbour, as lines that are joined do.
+                [one, .., last] if group.iter().any(|it| it.old.len() != it.new.len()) => {
+                    let old = one.old.start + first..last.old.end + first;
+                    found.push((old, one.new.start..last.new.end));
+                }
+                _ => found.extend(group.iter().map(pair)),
+            }
+        }
+        found
     }
 
     /// Takes a change that is not an agent's.
