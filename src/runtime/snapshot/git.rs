@@ -1,0 +1,347 @@
+//! Snapshots of a work tree, made by the program `git` in a repository of our own: its index and
+//! its objects are private, the user's objects are borrowed.
+//!
+//! The user's repository is read and never written. What git would do to bytes (attributes,
+//! `autocrlf`, filters) is switched off in ours, and whatever could run other programs too.
+
+mod command;
+mod seed;
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use self::command::{ours, theirs};
+use super::objects::{private_folder, write_atomic};
+use super::{Changed, Content, Error, Files, Name, Snapshot, Snapshots, Was};
+
+/// How long what no index refers to is kept: longer than any turn takes.
+const LOOSE: Duration = Duration::from_secs(3 * 24 * 3600);
+
+/// The user's repository, and our own beside it.
+#[derive(Debug)]
+pub(super) struct Git {
+    /// The top of the work tree.
+    top: PathBuf,
+    /// The project, seen from the top; empty if it is the top.
+    prefix: PathBuf,
+    /// The user's index.
+    index: PathBuf,
+    /// The user's objects.
+    objects: PathBuf,
+    /// What the user excludes in this repository alone.
+    exclude: PathBuf,
+    /// What the user excludes everywhere, if it is in an unusual place.
+    excludes_file: Option<PathBuf>,
+    sha256: bool,
+    /// Our own repository.
+    own: PathBuf,
+}
+
+fn own(snapshots: &Snapshots) -> PathBuf {
+    snapshots.folder.join("git")
+}
+
+impl Git {
+    /// The repository of a project; none if there is none, or no program `git`.
+    pub(super) fn find(snapshots: &Snapshots) -> Option<Git> {
+        let project = &snapshots.project;
+        let said = theirs(
+            project,
+            &[
+                "rev-parse",
+                "--show-toplevel",
+                "--git-path",
+                "index",
+                "--git-path",
+                "objects",
+                "--git-path",
+                "info/exclude",
+                "--show-object-format",
+            ],
+        )
+        .run(&[])
+        .ok()?;
+        let lines: Vec<&[u8]> = said.trim_ascii_end().split(|it| *it == b'\n').collect();
+        // More lines than that: one of the paths has a line break in it.
+        let [top, index, objects, exclude, format] = lines.as_slice() else { return None };
+        let path = |bytes: &[u8]| project.join(OsStr::from_bytes(bytes));
+        let top = path(top).canonicalize().ok()?;
+        let prefix = project.strip_prefix(&top).ok()?.to_owned();
+        let excludes_file =
+            theirs(project, &["config", "--type=path", "--get", "core.excludesFile"])
+                .run(&[])
+                .ok()
+                .map(|it| project.join(OsStr::from_bytes(it.trim_ascii_end())));
+        Some(Git {
+            top,
+            prefix,
+            index: path(index),
+            objects: path(objects).canonicalize().ok()?,
+            exclude: path(exclude),
+            excludes_file,
+            sha256: *format == b"sha256",
+            own: own(snapshots),
+        })
+    }
+
+    /// Takes a snapshot.
+    pub(super) fn take(&self, snapshots: &Snapshots, also: &[PathBuf]) -> Result<Snapshot, Error> {
+        self.prepare()?;
+        let mut wanted: BTreeSet<PathBuf> = BTreeSet::new();
+        if !self.own.join("index").exists() {
+            wanted.extend(self.seed()?);
+        }
+        wanted.extend(self.dirty()?);
+        wanted.extend(also.iter().filter_map(|path| self.inside(path)));
+        let (fed, skipped) = self.choose(wanted, snapshots.most);
+        let refused = self.feed(&fed)?;
+        let left_out: Vec<PathBuf> = skipped.iter().chain(&refused).cloned().collect();
+        self.git(&["update-index", "-z", "--force-remove", "--stdin"]).run(&listed(&left_out))?;
+        let tree = self.git(&["write-tree", "--missing-ok"]).run(&[])?;
+        let tree = String::from_utf8_lossy(tree.trim_ascii_end()).into_owned();
+        let mut snapshot = Snapshot::new(Files::Git { tree, top: Name(self.top.clone()) });
+        snapshot.complete = left_out.iter().all(|path| self.top.join(path).is_dir());
+        let left_out = left_out.into_iter().chain(self.submodules());
+        snapshot.skipped.extend(left_out.map(|path| Name(self.top.join(path))));
+        Ok(snapshot)
+    }
+
+    /// A command in our own repository, for the user's work tree.
+    fn git(&self, arguments: &[&str]) -> command::Git {
+        let mut git = ours(&self.own, &self.top);
+        if let Some(path) = &self.excludes_file {
+            let mut setting = OsStr::new("core.excludesFile=").to_owned();
+            setting.push(path);
+            git.args([OsStr::new("-c"), &setting]);
+        }
+        git.args(arguments.iter().copied());
+        git
+    }
+
+    /// Makes our own repository what it has to be.
+    fn prepare(&self) -> Result<(), Error> {
+        private_folder(&self.own.join("refs"))?;
+        private_folder(&self.own.join("objects"))?;
+        let (version, format) = match self.sha256 {
+            true => (1, "[extensions]\n\tobjectformat = sha256\n"),
+            false => (0, ""),
+        };
+        let config = format!("[core]\n\trepositoryformatversion = {version}\n{format}");
+        // The last word on every file: bytes are bytes.
+        let attributes = "* -text !eol !crlf !ident !filter !working-tree-encoding\n";
+        let mut alternates = self.objects.as_os_str().as_bytes().to_vec();
+        alternates.push(b'\n');
+        let excludes = fs::read(&self.exclude).unwrap_or_default();
+        let files: [(&str, &[u8]); 5] = [
+            ("config", config.as_bytes()),
+            ("HEAD", b"ref: refs/heads/none\n"),
+            ("info/attributes", attributes.as_bytes()),
+            ("info/exclude", &excludes),
+            ("objects/info/alternates", &alternates),
+        ];
+        for (name, bytes) in files {
+            let path = self.own.join(name);
+            if fs::read(&path).ok().as_deref() != Some(bytes) {
+                write_atomic(&path, bytes)?;
+            }
+        }
+        // We hold the lock of this project: whoever made this one is gone.
+        match fs::remove_file(self.own.join("index.lock")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is not as our index has it, seen from the top.
+    fn dirty(&self) -> Result<Vec<PathBuf>, Error> {
+        let scope: &OsStr = match self.prefix.as_os_str().is_empty() {
+            true => OsStr::new("."),
+            false => self.prefix.as_os_str(),
+        };
+        let tracked = || {
+            let arguments = ["diff-files", "-z", "--name-only", "--ignore-submodules=all", "--"];
+            let mut git = self.git(&arguments);
+            git.args([scope]);
+            git.run(&[])
+        };
+        let others = || {
+            let mut git = self.git(&["ls-files", "-z", "--others", "--exclude-standard", "--"]);
+            git.args([scope]);
+            git.run(&[])
+        };
+        // Each looks at every file: at the same time they take half of it.
+        let (tracked, others) = std::thread::scope(|threads| {
+            let tracked = threads.spawn(tracked);
+            let others = others();
+            (tracked.join(), others)
+        });
+        let tracked = tracked.map_err(|_| Error::Git("diff-files".into(), "failed".into()))??;
+        Ok([paths(&tracked), paths(&others?)].concat())
+    }
+
+    /// A path from the root, seen from the top, if the top's repository is the one it is in.
+    fn inside(&self, path: &Path) -> Option<PathBuf> {
+        let folder = path.parent()?.canonicalize().ok()?;
+        let foreign = |it: &Path| it != self.top && it.join(".git").exists();
+        let mut between = folder.ancestors().take_while(|it| it.starts_with(&self.top));
+        if between.any(foreign) {
+            return None;
+        }
+        let path = folder.join(path.file_name()?);
+        let below = path.strip_prefix(&self.top).ok()?;
+        (!below.starts_with(".git")).then(|| below.to_owned())
+    }
+
+    /// What is taken in, and what is not: the smaller ones go first, until there is no room.
+    fn choose(&self, wanted: BTreeSet<PathBuf>, most: u64) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let (mut sized, mut skipped) = (Vec::new(), Vec::new());
+        for path in wanted {
+            let full = self.top.join(&path);
+            match fs::symlink_metadata(&full) {
+                Err(_) => sized.push((0, path)),
+                Ok(it) if it.is_symlink() => sized.push((0, path)),
+                Ok(it) if it.is_file() && File::open(&full).is_ok() => sized.push((it.len(), path)),
+                // A folder is a repository of its own; or it is nothing that has contents.
+                Ok(_) => skipped.push(path),
+            }
+        }
+        sized.sort_unstable();
+        let (mut fed, mut sum) = (Vec::new(), 0);
+        for (size, path) in sized {
+            sum += size;
+            match sum <= most {
+                true => fed.push(path),
+                false => skipped.push(path),
+            }
+        }
+        (fed, skipped)
+    }
+
+    /// Brings our index level with the work tree for these; those that git refuses.
+    fn feed(&self, fed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+        let arguments = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+        let Err(error) = self.git(&arguments).run(&listed(fed)) else { return Ok(Vec::new()) };
+        tracing::debug!(%error, "one by one");
+        // One that it refuses is the end of all; it may have been made or removed just now.
+        let refuses =
+            |path: &&PathBuf| self.git(&arguments).run(&listed(&[(*path).clone()])).is_err();
+        match fed.len() {
+            0..=200 => Ok(fed.iter().filter(refuses).cloned().collect()),
+            _ => Err(error),
+        }
+    }
+
+    fn submodules(&self) -> Vec<PathBuf> {
+        if !self.top.join(".gitmodules").is_file() {
+            return Vec::new();
+        }
+        let arguments = ["config", "-z", "-f", ".gitmodules", "--get-regexp", r"\.path$"];
+        let said = self.git(&arguments).run(&[]).unwrap_or_default();
+        let values = said.split(|it| *it == 0).filter_map(|it| {
+            let at = it.iter().position(|it| *it == b'\n')?;
+            it.get(at + 1..)
+        });
+        values.map(|it| PathBuf::from(OsStr::from_bytes(it))).collect()
+    }
+}
+
+/// What differs between two trees.
+pub(super) fn changed(
+    snapshots: &Snapshots,
+    (old, new): (&str, &str),
+    top: &Path,
+) -> Result<Vec<Changed>, Error> {
+    if old == new {
+        return Ok(Vec::new());
+    }
+    let mut git = ours(&own(snapshots), top);
+    git.args(["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new]);
+    let said = git.run(&[])?;
+    let mut parts = said.split(|it| *it == 0);
+    let mut changed = Vec::new();
+    while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
+        let head = String::from_utf8_lossy(head);
+        let mut words = head.trim_start_matches(':').split(' ');
+        let (Some(a), Some(b), Some(x), Some(y)) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            continue;
+        };
+        if let (Some(before), Some(after)) = (was_of(a, x), was_of(b, y)) {
+            let path = Name(top.join(OsStr::from_bytes(path)));
+            changed.push(Changed { path, before, after });
+        }
+    }
+    Ok(changed)
+}
+
+/// What a file of a tree was.
+pub(super) fn was(
+    snapshots: &Snapshots,
+    (tree, top): (&str, &Path),
+    path: &Path,
+) -> Result<Was, Error> {
+    let Ok(below) = path.strip_prefix(top) else { return Ok(Was::Missing) };
+    let mut git = ours(&own(snapshots), top);
+    git.args([OsStr::new("ls-tree"), OsStr::new("-z"), OsStr::new(tree), OsStr::new("--")]);
+    git.args([below.as_os_str()]);
+    let said = git.run(&[])?;
+    let head = said.split(|it| *it == b'\t').next().unwrap_or_default();
+    let head = String::from_utf8_lossy(head);
+    let mut words = head.split(' ');
+    let found = match (words.next(), words.nth(1)) {
+        (Some(mode), Some(blob)) => was_of(mode, blob),
+        _ => None,
+    };
+    Ok(found.unwrap_or(Was::Missing))
+}
+
+/// None for what is no file: a repository inside of the repository.
+fn was_of(mode: &str, blob: &str) -> Option<Was> {
+    let content = Content::Git(blob.to_owned());
+    Some(match mode {
+        "000000" => Was::Missing,
+        "100644" => Was::File { content, executable: false },
+        "100755" => Was::File { content, executable: true },
+        "120000" => Was::Link(content),
+        _ => return None,
+    })
+}
+
+pub(super) fn read(snapshots: &Snapshots, blob: &str) -> Result<Vec<u8>, Error> {
+    let mut git = ours(&own(snapshots), &snapshots.project);
+    git.args(["cat-file", "blob", blob]);
+    git.run(&[])
+}
+
+/// Removes objects that are old and in no index.
+pub(super) fn tidy(snapshots: &Snapshots) -> std::io::Result<()> {
+    let own = own(snapshots);
+    if own.join("objects").is_dir() {
+        let mut git = ours(&own, &snapshots.project);
+        git.args(["prune".to_owned(), format!("--expire={}.seconds.ago", LOOSE.as_secs())]);
+        if let Err(error) = git.run(&[]) {
+            tracing::warn!(%error, "old objects stay");
+        }
+    }
+    Ok(())
+}
+
+fn paths(said: &[u8]) -> Vec<PathBuf> {
+    let parts = said.split(|it| *it == 0).filter(|it| !it.is_empty());
+    let plain = |it: &[u8]| PathBuf::from(OsStr::from_bytes(it.strip_suffix(b"/").unwrap_or(it)));
+    parts.map(plain).collect()
+}
+
+fn listed(paths: &[PathBuf]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for path in paths {
+        bytes.extend(path.as_os_str().as_bytes());
+        bytes.push(0);
+    }
+    bytes
+}
