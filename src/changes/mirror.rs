@@ -39,11 +39,6 @@ impl Mirror {
         self.version
     }
 
-    /// Takes a new version of the same lines.
-    pub fn set_version(&mut self, version: u64) {
-        self.version = version;
-    }
-
     /// How many bytes the lines have, with a `\n` after each.
     pub fn size(&self) -> usize {
         self.chunks.iter().map(|it| it.text.len()).sum()

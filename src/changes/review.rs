@@ -168,6 +168,11 @@ impl Review {
         self.arrive(now.version(), by);
     }
 
+    /// Takes a version that has the same lines.
+    pub fn reach(&mut self, version: u64) {
+        self.now.reach(version);
+    }
+
     /// Says that the last write, or the last rejection, is complete: the next one can be undone by
     /// itself, even if it is by the same author.
     pub fn written(&mut self) {

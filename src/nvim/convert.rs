@@ -17,6 +17,7 @@ mod buffer;
 mod item;
 mod merge;
 mod question;
+mod review;
 mod rule;
 mod settings;
 
@@ -26,6 +27,7 @@ pub(super) use action::action;
 pub(super) use buffer::lines_changed;
 pub(super) use item::{batch, code, queue, summary};
 pub(super) use question::permission;
+pub(super) use review::changes;
 pub(super) use settings::settings;
 
 /// A field that must be text. Lua strings are bytes: what is not UTF-8 is replaced.

@@ -79,6 +79,7 @@ fn exports(lua: &Lua) -> LuaResult<LuaTable> {
     table.set("sessions", lua.create_function(|lua, ()| guard(|| sessions(lua)))?)?;
     table.set("transcript", lua.create_function(|lua, id| guard(|| transcript(lua, id)))?)?;
     table.set("permissions", lua.create_function(|lua, ()| guard(|| permissions(lua)))?)?;
+    table.set("changes", lua.create_function(|lua, id| guard(|| changes(lua, id)))?)?;
     table.set("queue", lua.create_function(|lua, id| guard(|| queue(lua, id)))?)?;
     table.set("settings", lua.create_function(|lua, id| guard(|| settings(lua, id)))?)?;
     table.set("shutdown", lua.create_function(|_, ms| guard(|| shutdown(ms)))?)?;
@@ -138,9 +139,9 @@ fn send(lua: &Lua, action: &LuaTable) -> Answer {
 
 /// Called for each key that is typed into a buffer: no table but that of the lines.
 fn lines(
-    (buffer, tick, first, last, lines): (u64, u64, usize, usize, Option<LuaTable>),
+    (buffer, tick, first, last, author, lines): (u64, u64, usize, usize, i64, Option<LuaTable>),
 ) -> LuaResult<()> {
-    let action = convert::lines_changed((buffer, tick), (first, last), lines.as_ref());
+    let action = convert::lines_changed((buffer, tick), first..last, (lines.as_ref(), author));
     with_main(|main| main.handle.as_ref().map(|it| it.send(action))).map(|_| ())
 }
 
@@ -206,6 +207,12 @@ fn permissions(lua: &Lua) -> LuaResult<LuaTable> {
     let open = with_main(|main| main.handle.as_ref().map(|it| it.published().permissions()))?;
     let tables = open.unwrap_or_default().into_iter().map(|it| convert::permission(lua, it));
     lua.create_sequence_from(tables.collect::<LuaResult<Vec<_>>>()?)
+}
+
+fn changes(lua: &Lua, session: Option<u64>) -> LuaResult<LuaTable> {
+    let session = session.map(SessionId);
+    let changes = with_main(|main| main.handle.as_ref().map(|it| it.published().changes(session)))?;
+    convert::changes(lua, changes.unwrap_or_default())
 }
 
 fn queue(lua: &Lua, session: u64) -> LuaResult<LuaTable> {

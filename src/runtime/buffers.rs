@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 pub use crate::changes::format::{Ending, Format};
 use crate::changes::mirror::Mirror;
+pub use crate::changes::review::Author;
 use crate::session::live::{Text, Whole};
 use crate::session::question::{FileRange, Reaction};
 
@@ -77,6 +78,24 @@ pub struct Splice {
     pub rows: Range<usize>,
     /// The new lines, each with a `\n` after it.
     pub lines: String,
+    /// Who changed it.
+    pub by: Author,
+}
+
+impl News {
+    /// Which buffer it is about.
+    pub(super) fn buffer(&self) -> Option<BufferId> {
+        match self {
+            News::Known(id, _)
+            | News::Tick(id, _)
+            | News::Empty(id, _)
+            | News::Lost(id)
+            | News::Gone(id) => Some(*id),
+            News::Seed(seed) => Some(seed.buffer),
+            News::Lines(splice) => Some(splice.buffer),
+            News::All => None,
+        }
+    }
 }
 
 /// How far the copy of a buffer is.
@@ -137,7 +156,7 @@ impl Buffers {
             News::Lines(splice) => self.splice(&splice),
             News::Tick(id, tick) => {
                 if let Some(mirror) = self.mirror_mut(id) {
-                    mirror.set_version(tick);
+                    mirror.reach(tick);
                 }
             }
             News::Empty(id, empty) => {
@@ -195,12 +214,27 @@ impl Buffers {
         }
     }
 
+    /// What is known of a buffer, and the copy of its text if it is here.
+    pub(super) fn get(&self, id: BufferId) -> Option<(&Known, Option<&Mirror>)> {
+        let Buffer { known, copy } = self.buffers.get(&id)?;
+        Some(match copy {
+            Copy::Here(mirror) => (known, Some(mirror)),
+            _ => (known, None),
+        })
+    }
+
     /// The copy of a buffer, if it is here and of this state of it.
     pub(super) fn copy(&self, id: BufferId, tick: u64) -> Option<&Mirror> {
         match &self.buffers.get(&id)?.copy {
             Copy::Here(mirror) if mirror.version() == tick => Some(mirror),
             _ => None,
         }
+    }
+
+    /// Whether changes of a file are told as changes of a buffer.
+    pub(super) fn has_copy_of(&self, path: &str) -> bool {
+        let of_path = |it: &&Buffer| it.known.path == path && matches!(it.copy, Copy::Here(_));
+        self.buffers.values().any(|it| of_path(&it))
     }
 
     /// The text of a buffer as its file would have it.
@@ -260,7 +294,8 @@ mod tests {
     }
 
     fn lines(tick: u64, rows: Range<usize>, lines: &str) -> News {
-        News::Lines(Splice { buffer: 1, tick, rows, lines: lines.to_owned() })
+        let (buffer, lines, by) = (1, lines.to_owned(), Author::User);
+        News::Lines(Splice { buffer, tick, rows, lines, by })
     }
 
     fn read(buffers: &Buffers, line: Option<u32>) -> Option<Reaction> {

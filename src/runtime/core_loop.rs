@@ -18,9 +18,10 @@ use super::audit::Audit;
 use super::buffers::{Buffers, News};
 use super::disk::Disk;
 use super::input::Input;
-use super::merging::{self, Bases, InStep, Of, Refusal, Sides, Wanted};
+use super::merging::{self, Bases, InStep, Of, Plan, Refusal, Sides, Wanted};
 use super::outbox::Outbox;
 use super::published::Published;
+use super::reviews::{Chosen, OnDisk, Reviews, Which};
 use super::surfaces::{DetailWish, Surfaces};
 use super::terminal::Running;
 use crate::protocol::peer::Peer;
@@ -66,6 +67,12 @@ pub enum Action {
     Track(Vec<InStep>),
     /// Something about a buffer.
     Buffer(News),
+    /// The user accepts hunks.
+    Accept(Chosen),
+    /// The user rejects hunks of a file that is not open.
+    RejectFile(Tag, String, Which),
+    /// All hunks of a file are to be told once more.
+    HunksAgain(String),
     /// How many bytes an agent may read of a file at once.
     MaxRead(u64),
     /// A file is not open any more.
@@ -88,6 +95,7 @@ pub(super) struct Core {
     pub(super) audit: Audit,
     pub(super) bases: Arc<Bases>,
     pub(super) buffers: Buffers,
+    pub(super) reviews: Reviews,
     pub(super) surfaces: Surfaces,
     /// When the core was started; times are counted from here.
     began: Instant,
@@ -116,6 +124,7 @@ impl Core {
             audit: Audit::default(),
             bases: Arc::default(),
             buffers: Buffers::default(),
+            reviews: Reviews::new(outbox.clone(), published.clone(), inputs.clone()),
             surfaces: Surfaces::new(outbox.clone()),
             began: Instant::now(),
             dirty: BTreeMap::new(),
@@ -137,7 +146,8 @@ impl Core {
         let outbox = self.outbox.clone();
         loop {
             let frame = self.last_frame + FRAME;
-            let showable = !self.dirty.is_empty() && outbox.is_empty();
+            let stale = !self.dirty.is_empty() || self.reviews.is_dirty();
+            let showable = stale && outbox.is_empty();
             tokio::select! {
                 biased;
                 action = actions.recv() => match action {
@@ -151,7 +161,7 @@ impl Core {
                     let of = input.connection();
                     self.guarded(of, |core| core.take(input));
                 }
-                () = outbox.emptied(), if !self.dirty.is_empty() && !showable => {}
+                () = outbox.emptied(), if stale && !showable => {}
             }
         }
     }
@@ -187,12 +197,34 @@ impl Core {
                 self.surfaces.toggle(surface, (entry, open), &self.state);
             }
             Action::Merge(wanted) => self.merge(*wanted),
-            Action::Buffer(news) => self.buffers.take(news),
+            Action::Buffer(news) => self.news(news),
+            Action::Accept(chosen) => self.reviews.accept(&chosen),
+            Action::RejectFile(tag, path, which) => self.reviews.reject_file(tag, &path, &which),
+            Action::HunksAgain(path) => self.reviews.again(&path),
             Action::Track(files) => self.track(files),
             Action::MaxRead(bytes) => self.disk.most = bytes,
             Action::Forget(path) => self.bases.forget(&path),
             Action::Check(tag, paths) => self.bases.check(tag, paths, self.outbox.clone()),
             Action::Shutdown(_) => {}
+        }
+    }
+
+    /// The editor tells of a buffer; what is under review learns of it.
+    fn news(&mut self, news: News) {
+        let Some(id) = news.buffer() else { return self.buffers.take(news) };
+        if let (News::Lines(splice), Some((known, copy))) = (&news, self.buffers.get(id)) {
+            self.reviews.lines(splice, known, copy);
+        }
+        match &news {
+            News::Tick(_, tick) => self.reviews.tick(id, *tick),
+            News::Known(..) => self.reviews.rests(id),
+            News::Gone(_) => self.reviews.closed(id),
+            _ => {}
+        }
+        let seed = matches!(news, News::Seed(_) | News::Empty(..));
+        self.buffers.take(news);
+        if let (true, Some((known, Some(copy)))) = (seed, self.buffers.get(id)) {
+            self.reviews.read(id, known, copy);
         }
     }
 
@@ -212,6 +244,7 @@ impl Core {
         }
         let sides = match &wanted.of {
             Of::Disk(path) => Sides::Disk(path.clone()),
+            Of::Review(which) => return self.reject(&wanted, which),
             Of::Write(ask, name) => match self.state.write_of(*ask) {
                 Some(it) => {
                     let begun = self.bases.at_begin(it.session, name);
@@ -224,6 +257,18 @@ impl Core {
         merging::start(wanted, sides, self.bases.clone(), self.outbox.clone());
     }
 
+    /// Rejects hunks of an open file: the editor makes the edits.
+    fn reject(&self, wanted: &Wanted, which: &Which) {
+        let (tag, live) = (wanted.tag, &wanted.live);
+        let edits = wanted.text_of.and_then(|id| self.reviews.rejection(id, live.tick, which));
+        let item = match edits {
+            Some((edits, format)) => wanted.planned(Plan::of_edits(edits, format, live)),
+            None => wanted.refused(Refusal::NoCopy),
+        };
+        tracing::debug!(tag, ?which, "rejecting");
+        self.outbox.push([item]);
+    }
+
     pub(super) fn take(&mut self, input: Input) {
         match input {
             Input::Event(event) => {
@@ -233,8 +278,17 @@ impl Core {
                 self.apply(event);
             }
             Input::Happened(id, happened) => self.happened(id, happened),
+            Input::Found(changes) => self.found(changes),
+            Input::Closed(path, text) => self.reviews.found_closed(&path, text.as_deref()),
+            Input::Rejected(rejected) => self.reviews.rejected(rejected),
             Input::Bytes(id, bytes) => self.read(id, |peer, each| peer.receive(&bytes, each)),
         }
+    }
+
+    /// What happens to an open file is told by its buffer.
+    fn found(&mut self, mut changes: Vec<OnDisk>) {
+        changes.retain(|it| !self.buffers.has_copy_of(&it.path));
+        self.reviews.found(changes);
     }
 
     fn happened(&mut self, id: ConnectionId, happened: Happened) {
@@ -295,10 +349,11 @@ impl Core {
 
     /// Publishes and shows what has changed.
     pub(super) fn show(&mut self) {
-        if self.dirty.is_empty() {
+        if self.dirty.is_empty() && !self.reviews.is_dirty() {
             return;
         }
         self.last_frame = Instant::now();
+        self.reviews.tell();
         for (id, entries) in std::mem::take(&mut self.dirty) {
             let Some(session) = self.state.session(id) else { continue };
             for index in &entries {

@@ -15,6 +15,7 @@ use tokio::sync::mpsc::Sender;
 
 use super::base64;
 use super::input::Input;
+use super::reviews::OnDisk;
 use super::system_error::words;
 use crate::changes::encoding::{Encoding, decode, encode};
 use crate::session::content::Content;
@@ -81,8 +82,24 @@ impl Disk {
     }
 
     /// Writes a file.
-    pub fn write(&self, ask: AskId, path: String, text: Arc<str>) {
-        self.work(&self.writes, ask, move || write(&path, &text).map(|()| String::new()));
+    pub fn write(&self, (ask, session): (AskId, SessionId), path: String, text: Arc<str>) {
+        let inputs = self.inputs.clone();
+        self.work(&self.writes, ask, move || {
+            let before = read(&FileRange { path: path.clone(), line: None, limit: None });
+            write(&path, &text)?;
+            // What was no text before can't be shown beside what it is now.
+            if let Ok(before) = before.map(Some).or_else(|it| match it {
+                DiskError::NotFound => Ok(None),
+                other => Err(other),
+            }) {
+                let (before, after) = (before.map(Arc::from), Some(text));
+                let found = Input::Found(vec![OnDisk { session, path, before, after }]);
+                if inputs.blocking_send(found).is_err() {
+                    tracing::debug!("the core is gone");
+                }
+            }
+            Ok(String::new())
+        });
     }
 
     /// Lists a folder.

@@ -1,6 +1,7 @@
 //! What comes to the core from the world: the one bounded channel that everything outside Neovim
 //! goes through, so that a flood waits where it comes from.
 
+use super::reviews::{OnDisk, Rejected};
 use crate::session::event::{Event, Happened};
 use crate::session::ids::ConnectionId;
 
@@ -13,6 +14,12 @@ pub enum Input {
     Happened(ConnectionId, Happened),
     /// Something that is no agent's doing: time, the disk, a command.
     Event(Event),
+    /// Agents have changed files that are not open.
+    Found(Vec<OnDisk>),
+    /// What the disk has of a file under review whose buffer was closed; no text is no file.
+    Closed(String, Option<String>),
+    /// A rejection in a file that is not open.
+    Rejected(Rejected),
 }
 
 impl Input {
@@ -20,7 +27,7 @@ impl Input {
     pub(super) fn connection(&self) -> Option<ConnectionId> {
         match self {
             Input::Bytes(id, _) | Input::Happened(id, _) => Some(*id),
-            Input::Event(_) => None,
+            Input::Event(_) | Input::Found(_) | Input::Closed(..) | Input::Rejected(_) => None,
         }
     }
 }

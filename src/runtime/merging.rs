@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::buffers::BufferId;
 use super::disk;
 use super::outbox::{Item, Outbox};
+use super::reviews::Which;
 use crate::changes::edits::Edit;
 use crate::changes::format::{Ending, Format, Split, split};
 pub use crate::changes::merge::Choice;
@@ -80,6 +81,8 @@ pub enum Of {
     Write(AskId, String),
     /// A file that was changed on the disk.
     Disk(String),
+    /// Hunks under review, which are rejected.
+    Review(Which),
 }
 
 /// The texts to be put together.
@@ -143,6 +146,21 @@ pub struct Plan {
     pub stamp: Option<Stamp>,
 }
 
+impl Plan {
+    /// These edits, and how the file is written from then on; as it is, without.
+    pub(super) fn of_edits(edits: Vec<Edit>, format: Option<Format>, live: &Live) -> Plan {
+        Plan {
+            changes: edits.into_iter().map(change).collect(),
+            final_eol: format.map_or(live.final_eol, |it| it.final_eol),
+            bom: format.map_or(live.bom, |it| it.bom),
+            clashes: Vec::new(),
+            marked: Vec::new(),
+            is_theirs: false,
+            stamp: None,
+        }
+    }
+}
+
 /// A change to a buffer; rows and columns count from 0.
 #[derive(Debug)]
 pub enum Change {
@@ -183,6 +201,11 @@ impl Wanted {
     /// Nothing comes of it, and why.
     pub(super) fn refused(&self, why: Refusal) -> Item {
         Item::Merged(Merged { tag: self.tag, tick: self.live.tick, result: Err(why) })
+    }
+
+    /// This comes of it.
+    pub(super) fn planned(&self, plan: Plan) -> Item {
+        Item::Merged(Merged { tag: self.tag, tick: self.live.tick, result: Ok(plan) })
     }
 }
 

@@ -21,6 +21,7 @@ pub mod merging;
 pub mod outbox;
 mod perform;
 pub mod published;
+pub mod reviews;
 pub mod snapshot;
 pub mod surfaces;
 mod system_error;

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use super::bell::Bell;
 use super::merging::Merged;
 use super::published::Summary;
+use super::reviews::Hunks;
 use crate::session::effect::Tell;
 use crate::session::ids::Tag;
 use crate::view::detail::Header;
@@ -29,6 +30,10 @@ pub enum Item {
     Merged(Merged),
     /// Files that are not what they were, of those that were looked at.
     DiskChanged(Tag, Vec<String>),
+    /// What is to be reviewed of a file.
+    Hunks(Hunks),
+    /// Hunks of a file were rejected, or why not.
+    Rejected(Tag, String, Option<String>),
     /// A message for the user.
     Notice(String),
 }

@@ -14,7 +14,7 @@ use crate::protocol::peer::Peer;
 use crate::session::audit::By;
 use crate::session::effect::{Effect, Tell};
 use crate::session::event::{Event, Wish};
-use crate::session::ids::ConnectionId;
+use crate::session::ids::{ConnectionId, SessionId};
 use crate::session::question::{Body, FileRange, Question, Reaction};
 
 impl Core {
@@ -41,7 +41,10 @@ impl Core {
             }
             Effect::Resolve { ask, path, roots } => self.disk.resolve(ask, path, roots),
             Effect::ReadDisk(ask, range) => self.disk.read(ask, range),
-            Effect::WriteDisk { ask, path, text } => self.disk.write(ask, path, text),
+            Effect::WriteDisk { ask, path, text } => {
+                let session = self.state.write_of(ask).map_or(SessionId(0), |it| it.session);
+                self.disk.write((ask, session), path, text);
+            }
             Effect::ListDisk(ask, path) => self.disk.list(ask, path),
             Effect::Save { session, tag, path, content } => {
                 self.disk.save((session, tag), path, content);
@@ -98,7 +101,10 @@ impl Core {
         }
         self.show();
         match &tell {
-            Tell::TurnStarted { session, .. } => self.bases.begin(*session),
+            Tell::TurnStarted { session, .. } => {
+                self.bases.begin(*session);
+                self.reviews.turn_begins();
+            }
             Tell::Closed(id) => {
                 self.bases.end(*id);
                 self.surfaces.close(*id);
@@ -137,7 +143,7 @@ mod tests {
     use crate::runtime::outbox::Outbox;
     use crate::session::effect::Timer;
     use crate::session::event::{CommandLine, DiskError, Event};
-    use crate::session::ids::{AskId, SessionId};
+    use crate::session::ids::AskId;
 
     #[tokio::test]
     async fn what_was_asked_for_comes_back() {

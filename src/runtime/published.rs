@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::reviews::Change;
 use crate::session::agent::{AuthMethod, Capabilities, Launch};
 use crate::session::content::plain_text;
 use crate::session::entry::Entry;
@@ -124,6 +125,7 @@ impl Summary {
 pub struct Published {
     sessions: Mutex<BTreeMap<SessionId, Page>>,
     permissions: Mutex<Vec<PermissionInfo>>,
+    changes: Mutex<BTreeMap<String, Change>>,
 }
 
 #[derive(Debug)]
@@ -144,6 +146,25 @@ impl Published {
     /// The permissions that wait for the user, oldest first.
     pub fn permissions(&self) -> Vec<PermissionInfo> {
         self.permissions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What there is to review, of one session or of all.
+    pub fn changes(&self, session: Option<SessionId>) -> Vec<Change> {
+        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Change> = changes.values().cloned().collect();
+        if let Some(session) = session {
+            all.iter_mut().for_each(|it| it.hunks.retain(|hunk| hunk.session == session));
+            all.retain(|it| !it.hunks.is_empty());
+        }
+        all
+    }
+
+    pub(super) fn set_changes(&self, path: &str, change: Option<Change>) {
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        match change {
+            Some(change) => changes.insert(path.to_owned(), change),
+            None => changes.remove(path),
+        };
     }
 
     /// What a session can be set to; none before its agent has said so.

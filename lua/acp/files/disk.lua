@@ -125,6 +125,7 @@ function M.sync(buf, session)
   open[buf] = {
     buf = buf,
     path = path,
+    author = session,
     clash = function(it, plan)
       require('acp.files.conflict').ask(it, plan, session, function() end)
     end,

@@ -25,6 +25,8 @@ local most = 40
 ---@field done fun(plan?: acp.Merged, refused?: string)
 ---@field tag? integer
 ---@field tries? integer
+---@field author integer in whose name the change is made: see `acp.files.mirror`
+---@field reject? { hunks?: integer[], rows?: integer[], all?: boolean } hunks under review
 ---@field waited? boolean
 ---@field plain? boolean the core has no copy of the buffer
 ---@field over? boolean
@@ -96,6 +98,7 @@ function step(job)
     ask = job.ask,
     path = vim.api.nvim_buf_get_name(job.buf),
     pick = job.pick,
+    reject = job.reject,
     edited = job.edited,
     edited_from = job.edited_from,
   })
@@ -148,12 +151,21 @@ function M.busy(buf)
 end
 
 ---@param job acp.MergeJob
+local function wait_a_moment(job)
+  vim.defer_fn(function()
+    if not job.over then
+      step(job)
+    end
+  end, 50)
+end
+
+---@param job acp.MergeJob
 ---@param plan acp.Merged
 local function carry_out(job, plan)
   if plan.refused == 'no_copy' then
     mirror.lost(job.buf)
-    job.plain = true
-    return step(job)
+    job.plain = not job.reject
+    return wait_a_moment(job)
   elseif plan.refused then
     return finish(job, nil, plan.refused)
   elseif not vim.api.nvim_buf_is_loaded(job.buf) then
@@ -161,19 +173,23 @@ local function carry_out(job, plan)
   elseif plan.clashes[1] then
     return job.clash(job, plan)
   end
-  local ok, result = pcall(apply.apply, job.buf, plan, job.waited == true, function()
-    job.waited = true
-    if not job.over then
-      step(job)
-    end
-  end)
-  if not ok and tostring(result):match('E565') then
-    -- Text must not change at this moment, such as in the middle of a completion.
-    vim.defer_fn(function()
+  local ok, result = pcall(
+    mirror.as,
+    job.author,
+    apply.apply,
+    job.buf,
+    plan,
+    job.waited == true,
+    function()
+      job.waited = true
       if not job.over then
         step(job)
       end
-    end, 50)
+    end
+  )
+  if not ok and tostring(result):match('E565') then
+    -- Text must not change at this moment, such as in the middle of a completion.
+    wait_a_moment(job)
   elseif not ok then
     finish(job, nil, require('acp.files.find').words_of(result))
   elseif result == 'changed' then

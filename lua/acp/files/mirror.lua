@@ -23,6 +23,26 @@ local most = 64 * 1024 * 1024
 ---@type table<integer, acp.Mirrored>
 local known = {}
 
+--- Who changes buffers right now: a session, 0 for the user, -1 where we take something back.
+local author = 0
+
+--- Makes changes in the name of somebody.
+---@generic T
+---@param who integer
+---@param fn fun(...): T
+---@param ... any
+---@return T
+function M.as(who, fn, ...)
+  local before = author
+  author = who
+  local result = { pcall(fn, ...) }
+  author = before
+  if not result[1] then
+    error(result[2], 0)
+  end
+  return unpack(result, 2)
+end
+
 ---@param buf integer
 ---@return boolean
 local function is_plain(buf)
@@ -128,13 +148,14 @@ local function changed(buf, tick, first, last, last_new)
   if not it or not it.attached or not native then
     return true
   end
-  if not it.copied or last_new - first > piece then
+  if not it.copied or author == 0 and last_new - first > piece then
     -- What has not crossed yet would not fit what has.
     it.copied = false
-    native.lines(buf, tick, first, last)
+    native.lines(buf, tick, first, last, author)
     return begin_later(buf, it.copying)
   end
-  native.lines(buf, tick, first, last, vim.api.nvim_buf_get_lines(buf, first, last_new, false))
+  local lines = vim.api.nvim_buf_get_lines(buf, first, last_new, false)
+  native.lines(buf, tick, first, last, author, lines)
   if last_new <= 1 and vim.api.nvim_buf_line_count(buf) == 1 then
     client.defer(function()
       if known[buf] == it and it.copied then

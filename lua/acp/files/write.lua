@@ -85,6 +85,7 @@ local function job_for(effect, buf)
     buf = buf,
     path = effect.path,
     ask = effect.ask,
+    author = effect.session,
     clash = function(it, plan)
       answer(effect.ask, 'conflict')
       require('acp.files.conflict').ask(it, plan, effect.session, function(choice)

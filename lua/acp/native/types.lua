@@ -266,6 +266,48 @@
 ---@field is_theirs boolean whether what comes out is what the other side has
 ---@field stamp? acp.Stamp of the file on the disk
 
+--- A hunk to be shown. Rows and columns count from 0, ends are exclusive.
+---@class (exact) acp.ShownHunk
+---@field id integer
+---@field session integer
+---@field state 'pending'|'edited'
+---@field first integer the row, or the one below removed lines
+---@field last integer
+---@field tick integer the state of the buffer it is for
+---@field removed { text: string, spans: integer[][] }[]
+---@field words integer[][] row, first and last column of what is new in rows that replace others
+
+---@class (exact) acp.HunksEffect: acp.Effect type "hunks"
+---@field path string
+---@field buf? integer
+---@field full boolean whether what was told before is void
+---@field kind 'changed'|'made'|'deleted'
+---@field set acp.ShownHunk[] new ones, and those to be shown anew
+---@field gone integer[] those that are no more
+---@field count integer how many there are
+
+---@class (exact) acp.Rejected: acp.Effect type "rejected"
+---@field tag integer
+---@field path string
+---@field err? string
+
+--- A hunk for programs.
+---@class (exact) acp.Hunk
+---@field id integer
+---@field start integer its first line, from 1
+---@field old string[]
+---@field new string[]
+---@field state 'pending'|'edited'
+---@field session integer
+
+---@class (exact) acp.FileChange
+---@field path string
+---@field kind 'changed'|'made'|'deleted'
+---@field session integer who changed it last
+---@field added integer
+---@field removed integer
+---@field hunks acp.Hunk[]
+
 ---@class (exact) acp.DiskChanged: acp.Effect type "disk_changed"
 ---@field tag integer
 ---@field paths string[]

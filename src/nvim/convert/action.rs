@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
-use super::{buffer, merge, optional_text, pairs, question, rule, text, texts};
+use super::{buffer, merge, optional_text, pairs, question, review, rule, text, texts};
 use crate::runtime::handle::Action;
 use crate::runtime::surfaces::DetailWish;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
@@ -43,6 +43,7 @@ pub(in crate::nvim) fn action(
         "buffer" | "seed" | "empty" | "unloaded" | "buffers_known" => {
             return buffer::action(kind, table);
         }
+        "accept" | "reject_file" | "hunks_again" => return review::action(kind, table),
         "merge" | "track" | "forget" | "check" | "max_read" => return merge::action(kind, table),
         _ => for_session(kind, SessionId(table.get("session")?), table)?,
     }))

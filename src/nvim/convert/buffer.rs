@@ -1,9 +1,11 @@
 //! What Lua tells of buffers.
 
+use std::ops::Range;
+
 use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable};
 
 use super::text;
-use crate::runtime::buffers::{BufferId, Ending, Format, Known, News, Seed, Splice};
+use crate::runtime::buffers::{Author, BufferId, Ending, Format, Known, News, Seed, Splice};
 use crate::runtime::handle::Action;
 
 /// `buffer`, `seed`, `empty`, `unloaded` and `buffers_known`.
@@ -40,13 +42,19 @@ fn seed(buffer: BufferId, table: &LuaTable) -> LuaResult<News> {
 }
 
 /// A change of a buffer, as `on_lines` has it; with no lines, one that is too large to be told.
+/// The author is a session, or 0 for the user, or -1 for us when we take something back.
 pub(in crate::nvim) fn lines_changed(
     (buffer, tick): (BufferId, u64),
-    (first, last): (usize, usize),
-    table: Option<&LuaTable>,
+    rows: Range<usize>,
+    (table, author): (Option<&LuaTable>, i64),
 ) -> Action {
+    let by = match u64::try_from(author) {
+        Ok(0) => Author::User,
+        Ok(session) => Author::Agent(session),
+        Err(_) => Author::Review,
+    };
     Action::Buffer(match table.map(lines) {
-        Some(Ok(lines)) => News::Lines(Splice { buffer, tick, rows: first..last, lines }),
+        Some(Ok(lines)) => News::Lines(Splice { buffer, tick, rows, lines, by }),
         Some(Err(_)) | None => News::Lost(buffer),
     })
 }

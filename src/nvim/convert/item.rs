@@ -2,7 +2,7 @@
 
 use mlua::prelude::{Lua, LuaResult, LuaTable};
 
-use super::{list, merge, question, settings};
+use super::{list, merge, question, review, settings};
 use crate::runtime::outbox::Item;
 use crate::runtime::published::{Queued, Summary};
 use crate::session::effect::Tell;
@@ -30,6 +30,10 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
             Item::Merged(merged) => effects.raw_push(merge::merged(lua, merged)?)?,
             Item::DiskChanged(tag, paths) => {
                 effects.raw_push(table!(lua, type: "disk_changed", tag: tag, paths: paths))?;
+            }
+            Item::Hunks(hunks) => effects.raw_push(review::hunks(lua, hunks)?)?,
+            Item::Rejected(tag, path, err) => {
+                effects.raw_push(table!(lua, type: "rejected", tag: tag, path: path, err: err))?;
             }
             Item::Notice(message) => {
                 effects.raw_push(table!(lua, type: "notify", level: "error", message: message))?;

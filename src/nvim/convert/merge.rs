@@ -2,7 +2,7 @@
 
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable};
 
-use super::{list, optional_text, text};
+use super::{list, optional_text, review, text};
 use crate::runtime::handle::Action;
 use crate::runtime::merging::{
     Change, Choice, Clash, InStep, Merged, Of, Plan, Refusal, Stamp, Wanted,
@@ -32,9 +32,11 @@ fn stamp(table: &LuaTable) -> LuaResult<Stamp> {
 }
 
 fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
-    let of = match table.get::<Option<u64>>("ask")? {
-        Some(ask) => Of::Write(AskId(ask), text(table, "path")?),
-        None => Of::Disk(text(table, "path")?),
+    let rejected = table.get::<Option<LuaTable>>("reject")?;
+    let of = match (table.get::<Option<u64>>("ask")?, rejected) {
+        (Some(ask), _) => Of::Write(AskId(ask), text(table, "path")?),
+        (None, Some(rejected)) => Of::Review(review::which(&rejected)?),
+        (None, None) => Of::Disk(text(table, "path")?),
     };
     let pick = match optional_text(table, "pick")?.as_deref() {
         Some("ours") => Some(Choice::Ours),

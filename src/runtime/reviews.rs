@@ -1,0 +1,321 @@
+//! What agents have changed in files and the user has not looked at yet, file by file.
+//!
+//! Changes of open files arrive with the news of their buffers (`buffers`), those of other files as
+//! what was found on the disk. Knows which file is where; what a change is to a text is known by
+//! `changes::review`. Must not know how hunks are shown.
+
+mod file;
+mod told;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use self::file::{File, lines_of};
+pub use self::told::{Change, HunkText, Hunks, Kind, ShownHunk};
+use super::buffers::{Author, BufferId, Format, Known, Splice};
+use super::disk;
+use super::input::Input;
+use super::outbox::{Item, Outbox};
+use super::published::Published;
+use crate::changes::edits::Edit;
+use crate::changes::mirror::Mirror;
+use crate::changes::review::Review;
+pub use crate::changes::review::Which;
+use crate::session::event::DiskError;
+use crate::session::ids::{SessionId, Tag};
+use crate::session::question::FileRange;
+use tokio::sync::mpsc::Sender;
+
+/// A file that an agent has changed on the disk, while the editor had it not open.
+#[derive(Debug, Clone)]
+pub struct OnDisk {
+    /// Whose agent.
+    pub session: SessionId,
+    /// The file, with links resolved.
+    pub path: String,
+    /// Its text before; none if there was no file.
+    pub before: Option<Arc<str>>,
+    /// Its text after; none if there is no file any more.
+    pub after: Option<Arc<str>>,
+}
+
+/// Which hunks are meant.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// Of which file; of each without.
+    pub path: Option<String>,
+    /// Which of them.
+    pub which: Which,
+}
+
+/// A rejection in a file that is not open has been written to the disk, or not.
+#[derive(Debug)]
+pub struct Rejected {
+    tag: Tag,
+    path: String,
+    after: Box<Review>,
+    result: Result<(), String>,
+}
+
+/// All files under review.
+#[derive(Debug)]
+pub(super) struct Reviews {
+    /// By their names with links resolved.
+    files: BTreeMap<String, File>,
+    /// Those of which something is to be told.
+    dirty: BTreeSet<String>,
+    outbox: Arc<Outbox>,
+    published: Arc<Published>,
+    inputs: Sender<Input>,
+}
+
+impl Reviews {
+    pub(super) fn new(
+        outbox: Arc<Outbox>,
+        published: Arc<Published>,
+        inputs: Sender<Input>,
+    ) -> Reviews {
+        Reviews { files: BTreeMap::new(), dirty: BTreeSet::new(), outbox, published, inputs }
+    }
+
+    /// Whether there is something to tell.
+    pub(super) fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// A buffer changes. `before` is its text until now.
+    pub(super) fn lines(&mut self, splice: &Splice, known: &Known, before: Option<&Mirror>) {
+        if let (Author::Agent(who), Some(before), false) =
+            (splice.by, before, self.files.contains_key(&known.path))
+        {
+            let kind = match Path::new(&known.name).exists() {
+                true => Kind::Changed,
+                false => Kind::Made,
+            };
+            let review = Review::new(before.clone(), before.clone(), who);
+            let file = File::new(review, kind, known.format).opened(splice.buffer, &known.name);
+            self.files.insert(known.path.clone(), file);
+        }
+        let Some(file) = self.files.get_mut(&known.path) else { return };
+        if file.buffer != Some(splice.buffer) {
+            return;
+        }
+        let lines: Vec<&str> = splice.lines.split_terminator('\n').collect();
+        if file.review.splice(splice.tick, splice.rows.clone(), &lines, splice.by).is_err() {
+            tracing::warn!(path = known.path, "a change was missed: the file is to be read again");
+        }
+        self.dirty.insert(known.path.clone());
+    }
+
+    /// A buffer has another number and the same text.
+    pub(super) fn tick(&mut self, buffer: BufferId, tick: u64) {
+        for file in self.files.values_mut().filter(|it| it.buffer == Some(buffer)) {
+            file.review.reach(tick);
+        }
+    }
+
+    /// A buffer's change is complete.
+    pub(super) fn rests(&mut self, buffer: BufferId) {
+        for file in self.files.values_mut().filter(|it| it.buffer == Some(buffer)) {
+            file.review.written();
+        }
+    }
+
+    /// A buffer was read as a whole: it is open now, or again.
+    pub(super) fn read(&mut self, buffer: BufferId, known: &Known, mirror: &Mirror) {
+        let Some(file) = self.files.get_mut(&known.path) else { return };
+        if file.buffer.is_some_and(|it| it != buffer) {
+            return;
+        }
+        if !mirror.lines().eq(file.review.now().lines()) {
+            file.review.replace(mirror.clone(), Author::User);
+        }
+        file.review.reach(mirror.version());
+        (file.buffer, file.full, file.name) = (Some(buffer), true, known.name.clone());
+        self.dirty.insert(known.path.clone());
+    }
+
+    /// A buffer is closed: what the disk has is what there is.
+    pub(super) fn closed(&mut self, buffer: BufferId) {
+        let Some((path, file)) = self.files.iter_mut().find(|it| it.1.buffer == Some(buffer))
+        else {
+            return;
+        };
+        (file.buffer, file.full) = (None, true);
+        self.dirty.insert(path.clone());
+        let (path, inputs) = (path.clone(), self.inputs.clone());
+        tokio::task::spawn_blocking(move || {
+            let text = text_on_disk(&path);
+            if inputs.blocking_send(Input::Closed(path, text)).is_err() {
+                tracing::debug!("the core is gone");
+            }
+        });
+    }
+
+    /// This is what the disk has of a file whose buffer was closed.
+    pub(super) fn found_closed(&mut self, path: &str, text: Option<&str>) {
+        let Some(file) = self.files.get_mut(path).filter(|it| it.buffer.is_none()) else { return };
+        let (lines, format) = lines_of(text.unwrap_or_default());
+        file.format = format;
+        file.review.replace(lines, Author::User);
+        if text.is_none() {
+            file.kind = Kind::Deleted;
+        }
+        self.dirty.insert(path.to_owned());
+    }
+
+    /// An agent has changed files that are not open.
+    pub(super) fn found(&mut self, changes: Vec<OnDisk>) {
+        for change in changes {
+            let who = change.session.0;
+            let (lines, format) = lines_of(change.after.as_deref().unwrap_or_default());
+            match self.files.get_mut(&change.path) {
+                Some(file) if file.buffer.is_some() => continue,
+                Some(file) => {
+                    if !lines.lines().eq(file.review.now().lines()) {
+                        file.review.replace(lines, Author::Agent(who));
+                        file.review.written();
+                    }
+                    (file.kind, file.format) = (file.kind.then(change.after.is_some()), format);
+                }
+                None => {
+                    let (before, was) = lines_of(change.before.as_deref().unwrap_or_default());
+                    let kind = Kind::of(change.before.is_some(), change.after.is_some());
+                    let format = if change.after.is_some() { format } else { was };
+                    let mut file = File::new(Review::new(before, lines, who), kind, was);
+                    (file.format, file.name) = (format, change.path.clone());
+                    self.files.insert(change.path.clone(), file);
+                }
+            }
+            self.dirty.insert(change.path);
+        }
+    }
+
+    /// What has been looked at is of no use for the next turn: files are compared with what they
+    /// are at its beginning.
+    pub(super) fn turn_begins(&mut self) {
+        self.files.retain(|_, it| match it.buffer {
+            Some(_) => !it.review.is_over(),
+            None => !it.review.hunks().is_empty(),
+        });
+    }
+
+    /// The user accepts hunks.
+    pub(super) fn accept(&mut self, chosen: &Chosen) {
+        for (path, file) in &mut self.files {
+            if chosen.path.as_ref().is_none_or(|it| it == path || *it == file.name)
+                && file.review.accept(&chosen.which)
+            {
+                self.dirty.insert(path.clone());
+            }
+        }
+    }
+
+    /// The edits that reject hunks of a buffer in this state, and how its file was written.
+    pub(super) fn rejection(
+        &self,
+        buffer: BufferId,
+        tick: u64,
+        which: &Which,
+    ) -> Option<(Vec<Edit>, Option<Format>)> {
+        let file = self.files.values().find(|it| it.buffer == Some(buffer))?;
+        if file.review.now().version() != tick {
+            return None;
+        }
+        let whole = (*which == Which::All).then_some(file.was);
+        Some((file.review.rejection(which), whole))
+    }
+
+    /// The user rejects hunks of a file that is not open, or all of one that an agent made.
+    pub(super) fn reject_file(&mut self, tag: Tag, path: &str, which: &Which) {
+        let Some((path, file)) =
+            self.files.iter().find(|(it, file)| *it == path || file.name == path)
+        else {
+            let err = Some("nothing is to be reviewed there".to_owned());
+            return self.outbox.push([Item::Rejected(tag, path.to_owned(), err)]);
+        };
+        let mut after = file.review.clone();
+        after.reject(which);
+        let now = file.text(file.review.now(), file.format);
+        let expected = if file.kind == Kind::Deleted { None } else { Some(now) };
+        let wanted = match (file.kind, after.hunks().is_empty()) {
+            (Kind::Made, true) => None,
+            (_, true) => Some(file.text(after.now(), file.was)),
+            (_, false) => Some(file.text(after.now(), file.format)),
+        };
+        let open = file.buffer.is_some();
+        let (path, after, inputs) = (path.clone(), Box::new(after), self.inputs.clone());
+        tokio::task::spawn_blocking(move || {
+            let result = put_back(&path, expected.filter(|_| !open).as_deref(), wanted.as_deref());
+            let rejected = Rejected { tag, path, after, result };
+            if inputs.blocking_send(Input::Rejected(rejected)).is_err() {
+                tracing::debug!("the core is gone");
+            }
+        });
+    }
+
+    /// A rejection is on the disk, or could not be.
+    pub(super) fn rejected(&mut self, it: Rejected) {
+        if let (Ok(()), Some(file)) = (&it.result, self.files.get_mut(&it.path)) {
+            file.review = *it.after;
+            if file.kind == Kind::Deleted {
+                file.kind = Kind::Changed;
+            }
+            self.dirty.insert(it.path.clone());
+        }
+        self.outbox.push([Item::Rejected(it.tag, it.path, it.result.err())]);
+    }
+
+    /// The editor wants all of a file again: it went on while it was told.
+    pub(super) fn again(&mut self, path: &str) {
+        if let Some((path, file)) =
+            self.files.iter_mut().find(|(it, file)| *it == path || file.name == path)
+        {
+            file.full = true;
+            self.dirty.insert(path.clone());
+        }
+    }
+
+    /// Tells what has changed.
+    pub(super) fn tell(&mut self) {
+        for path in std::mem::take(&mut self.dirty) {
+            let Some(file) = self.files.get_mut(&path) else { continue };
+            let told = file.tell();
+            self.published.set_changes(&path, file.change());
+            if let Some(hunks) = told {
+                self.outbox.push([Item::Hunks(hunks)]);
+            }
+            if file.review.is_over() {
+                let file = self.files.get(&path);
+                if file.is_some_and(|it| it.buffer.is_some()) {
+                    self.files.remove(&path);
+                }
+            }
+        }
+    }
+}
+
+/// The text of a file, if there is one that can be read.
+pub(super) fn text_on_disk(path: &str) -> Option<String> {
+    disk::read(&FileRange { path: path.to_owned(), line: None, limit: None }).ok()
+}
+
+/// Writes what a file was before, if it is still what is expected; no text is no file.
+fn put_back(path: &str, expected: Option<&str>, wanted: Option<&str>) -> Result<(), String> {
+    if let Some(expected) = expected
+        && text_on_disk(path).as_deref() != Some(expected)
+    {
+        return Err(format!("{path} has changed since: open it to look at it"));
+    }
+    match wanted {
+        Some(text) => disk::write(path, text).map_err(|error| match error {
+            DiskError::NotFound => format!("there is no file {path}"),
+            DiskError::Other(words) => words,
+        }),
+        None => match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.to_string()),
+            _ => Ok(()),
+        },
+    }
+}

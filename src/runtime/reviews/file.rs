@@ -1,0 +1,107 @@
+//! One file under review.
+
+use std::collections::BTreeMap;
+
+use super::told::{Change, HunkText, Hunks, Kind, ShownHunk};
+use crate::changes::format::{Ending, Format, split};
+use crate::changes::mirror::Mirror;
+use crate::changes::review::{Hunk, Review};
+use crate::runtime::buffers::BufferId;
+use crate::session::ids::SessionId;
+
+/// One file under review.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) review: Review,
+    pub(super) kind: Kind,
+    /// As the editor calls it, or with links resolved.
+    pub(super) name: String,
+    /// The buffer that has it.
+    pub(super) buffer: Option<BufferId>,
+    /// How it was written before.
+    pub(super) was: Format,
+    /// How it is written.
+    pub(super) format: Format,
+    /// Whether the editor is to be told all of it.
+    pub(super) full: bool,
+    /// The revision of each hunk that the editor was told of.
+    told: BTreeMap<u64, u64>,
+}
+
+impl File {
+    pub(super) fn new(review: Review, kind: Kind, was: Format) -> File {
+        let (name, told) = (String::new(), BTreeMap::new());
+        File { review, kind, name, buffer: None, was, format: was, full: true, told }
+    }
+
+    pub(super) fn opened(mut self, buffer: BufferId, name: &str) -> File {
+        (self.buffer, self.name) = (Some(buffer), name.to_owned());
+        self
+    }
+
+    /// Lines as the file would have them.
+    pub(super) fn text(&self, lines: &Mirror, format: Format) -> String {
+        lines.slice(1, None, format)
+    }
+
+    /// What the editor has not been told yet.
+    pub(super) fn tell(&mut self) -> Option<Hunks> {
+        let full = std::mem::take(&mut self.full);
+        let hunks = self.review.hunks();
+        let told = if full { BTreeMap::new() } else { std::mem::take(&mut self.told) };
+        self.told = hunks.iter().map(|it| (it.id, it.revision)).collect();
+        let set: Vec<ShownHunk> = hunks
+            .iter()
+            .filter(|it| told.get(&it.id) != Some(&it.revision))
+            .map(|it| self.shown(it))
+            .collect();
+        let gone: Vec<u64> =
+            told.keys().filter(|it| !self.told.contains_key(it)).copied().collect();
+        if !full && set.is_empty() && gone.is_empty() {
+            return None;
+        }
+        let (path, buffer, count) = (self.name.clone(), self.buffer, hunks.len());
+        Some(Hunks { path, buffer, full, kind: self.kind, set, gone, count })
+    }
+
+    fn shown(&self, hunk: &Hunk) -> ShownHunk {
+        let shown = self.review.shown(hunk);
+        ShownHunk {
+            id: hunk.id,
+            session: SessionId(hunk.who),
+            edited: hunk.edited,
+            rows: hunk.now.clone(),
+            tick: self.review.now().version(),
+            removed: shown.removed,
+            words: shown.words,
+        }
+    }
+
+    /// What programs are told of it; nothing when there is nothing to review.
+    pub(super) fn change(&self) -> Option<Change> {
+        let hunks: Vec<HunkText> =
+            self.review.hunks().iter().map(|it| self.hunk_text(it)).collect();
+        let session = hunks.last()?.session;
+        let (path, kind) = (self.name.clone(), self.kind);
+        Some(Change { path, kind, session, hunks })
+    }
+
+    fn hunk_text(&self, hunk: &Hunk) -> HunkText {
+        let owned = |lines: &Mirror, rows| lines.rows(rows).map(str::to_owned).collect();
+        HunkText {
+            id: hunk.id,
+            start: hunk.now.start + 1,
+            old: owned(self.review.base(), hunk.base.clone()),
+            new: owned(self.review.now(), hunk.now.clone()),
+            edited: hunk.edited,
+            session: SessionId(hunk.who),
+        }
+    }
+}
+
+/// The lines of a file as the editor would have them, and how they are written.
+pub(super) fn lines_of(text: &str) -> (Mirror, Format) {
+    let dos = text.contains("\r\n").then(|| split(text, Ending::CrLf)).filter(|it| it.exact);
+    let split = dos.unwrap_or_else(|| split(text, Ending::Lf));
+    (Mirror::new(0, split.lines.iter().map(AsRef::as_ref)), split.format)
+}
