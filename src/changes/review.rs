@@ -12,13 +12,13 @@ mod choose;
 mod find;
 mod hunks;
 mod moments;
+pub mod news;
 mod place;
-mod shown;
+pub mod shown;
 
 use std::ops::Range;
 
 use self::moments::{Moment, Moments};
-pub use self::shown::{Removed, Shown, Word};
 use super::mirror::{Mirror, OutOfStep};
 
 /// Who changes a text.
@@ -107,7 +107,6 @@ impl Review {
     pub fn restore(base: Mirror, then: Mirror, now: Mirror, who: u64) -> Review {
         let mut review = Review::new(base, then, who);
         review.replace(now, Author::User);
-        review.moments.forget();
         review
     }
 
@@ -135,6 +134,7 @@ impl Review {
     ///
     /// # Errors
     /// There are no such rows. Nothing has changed; [`Review::replace`] helps.
+    #[expect(clippy::too_many_arguments, reason = "those of a mirror, and who it was")]
     pub fn splice(
         &mut self,
         version: u64,

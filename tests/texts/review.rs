@@ -413,6 +413,9 @@ proptest! {
         let review = Review::restore(mirror(&base), mirror(&then), mirror(&bench.now), 1);
         let mut restored = Bench { review, now: bench.now.clone(), version: 0, seen: HashMap::new() };
         restored.check();
+        // An undo that outlived the editor.
+        restored.review.replace(mirror(&then), Author::User);
+        prop_assert_eq!(same(restored.review.hunks()), same(fresh.review.hunks()));
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use acp_nvim::changes::edits::Edit;
 use acp_nvim::changes::mirror::{Mirror, OutOfStep};
-use acp_nvim::changes::review::{Author, Hunk, Review, Which, Word};
+use acp_nvim::changes::review::news::{News, Seen};
+use acp_nvim::changes::review::shown::Word;
+use acp_nvim::changes::review::{Author, Hunk, Review, Which};
 
 const USER: Author = Author::User;
 const AGENT: Author = Author::Agent(1);
@@ -172,6 +174,38 @@ fn what_is_accepted_stays_when_the_write_is_undone() {
 }
 
 #[test]
+fn only_what_changed_is_news() {
+    let mut it = review("a|b|c|d|e|", "A|b|C|d|E|");
+    let mut seen = Seen::default();
+    let all = ids(&it);
+    assert_eq!(it.news(&mut seen).set, it.hunks());
+    let mut told = |it: &Review| {
+        let News { set, gone } = it.news(&mut seen);
+        (set.iter().map(|it| it.id).collect::<Vec<_>>(), gone)
+    };
+    assert_eq!(told(&it), (vec![], vec![]));
+    splice(&mut it, 4..5, "EE|", USER);
+    assert_eq!(told(&it), (vec![all[2]], vec![]));
+    it.accept(&Which::Ids(vec![all[1]]));
+    assert_eq!(told(&it), (vec![], vec![all[1]]));
+    splice(&mut it, 2..3, "x|y|z|", USER);
+    assert_eq!(told(&it), (vec![], vec![]), "it has only moved");
+    splice(&mut it, 0..1, "AA|", AGENT);
+    assert_eq!((told(&it), ids(&it)), ((vec![all[0]], vec![]), vec![all[0], all[2]]));
+}
+
+#[test]
+fn an_edit_after_accepting_is_undone_too() {
+    let mut it = review("a|b|c|", "A|b|C|");
+    splice(&mut it, 1..2, "user|", USER);
+    it.accept(&Which::Ids(vec![ids(&it)[0]]));
+    splice(&mut it, 2..3, "CC|", USER);
+    assert!(it.hunks()[0].edited);
+    splice(&mut it, 2..3, "C|", USER);
+    assert_eq!((it.hunks()[0].edited, text(it.base())), (false, "A|user|c|".into()));
+}
+
+#[test]
 fn two_agents_have_their_own_hunks() {
     let mut it = review("a|b|c|d|e|", "A|b|c|d|e|");
     splice(&mut it, 4..5, "E|", Author::Agent(2));
@@ -258,7 +292,9 @@ fn words_that_changed_are_shown() {
 /// A file of ten thousand lines, of which every twentieth is changed.
 fn large(every: usize) -> Review {
     let line = |new: bool| {
-        move |it: usize| format!("{} line {it}", if new && it % every == 0 { "new" } else { "old" })
+        move |it: usize| {
+            format!("{} line {it}", if new && it.is_multiple_of(every) { "new" } else { "old" })
+        }
     };
     let old: Vec<String> = (0..10_000).map(line(false)).collect();
     let new: Vec<String> = (0..10_000).map(line(true)).collect();

@@ -65,9 +65,10 @@ impl Moments {
         self.kept.iter().rev().find(|it| it.now.same_lines(now)).cloned()
     }
 
+    /// Forgets them all, and begins anew with the next change, whoever makes it.
     pub(super) fn forget(&mut self) {
         self.kept.clear();
-        self.count = 0;
+        (self.last, self.count) = (Author::Review, 0);
     }
 
     pub(super) fn is_empty(&self) -> bool {

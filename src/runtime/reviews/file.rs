@@ -1,10 +1,9 @@
 //! One file under review.
 
-use std::collections::BTreeMap;
-
 use super::told::{Change, HunkText, Hunks, Kind, ShownHunk};
 use crate::changes::format::{Ending, Format, split};
 use crate::changes::mirror::Mirror;
+use crate::changes::review::news::{News, Seen};
 use crate::changes::review::{Hunk, Review};
 use crate::runtime::buffers::BufferId;
 use crate::session::ids::SessionId;
@@ -24,13 +23,13 @@ pub(super) struct File {
     pub(super) format: Format,
     /// Whether the editor is to be told all of it.
     pub(super) full: bool,
-    /// The revision of each hunk that the editor was told of.
-    told: BTreeMap<u64, u64>,
+    /// What the editor was told.
+    told: Seen,
 }
 
 impl File {
     pub(super) fn new(review: Review, kind: Kind, was: Format) -> File {
-        let (name, told) = (String::new(), BTreeMap::new());
+        let (name, told) = (String::new(), Seen::default());
         File { review, kind, name, buffer: None, was, format: was, full: true, told }
     }
 
@@ -47,20 +46,15 @@ impl File {
     /// What the editor has not been told yet.
     pub(super) fn tell(&mut self) -> Option<Hunks> {
         let full = std::mem::take(&mut self.full);
-        let hunks = self.review.hunks();
-        let told = if full { BTreeMap::new() } else { std::mem::take(&mut self.told) };
-        self.told = hunks.iter().map(|it| (it.id, it.revision)).collect();
-        let set: Vec<ShownHunk> = hunks
-            .iter()
-            .filter(|it| told.get(&it.id) != Some(&it.revision))
-            .map(|it| self.shown(it))
-            .collect();
-        let gone: Vec<u64> =
-            told.keys().filter(|it| !self.told.contains_key(it)).copied().collect();
+        if full {
+            self.told = Seen::default();
+        }
+        let News { set, gone } = self.review.news(&mut self.told);
+        let set: Vec<ShownHunk> = set.iter().map(|it| self.shown(it)).collect();
         if !full && set.is_empty() && gone.is_empty() {
             return None;
         }
-        let (path, buffer, count) = (self.name.clone(), self.buffer, hunks.len());
+        let (path, buffer, count) = (self.name.clone(), self.buffer, self.review.hunks().len());
         Some(Hunks { path, buffer, full, kind: self.kind, set, gone, count })
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::changes::review::{Removed, Word};
+use crate::changes::review::shown::{Removed, Word};
 use crate::runtime::buffers::BufferId;
 use crate::session::ids::SessionId;
 
