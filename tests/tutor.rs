@@ -26,3 +26,6 @@ mod verbs;
 #[cfg(test)]
 #[path = "tutor/violations.rs"]
 mod violations;
+#[cfg(test)]
+#[path = "tutor/volleys.rs"]
+mod volleys;

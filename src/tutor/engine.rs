@@ -7,10 +7,12 @@ pub(crate) mod connection;
 pub(crate) mod player;
 mod steps;
 mod stream;
+mod volley;
 
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -86,7 +88,7 @@ where
             Some(task) = new_tasks.recv() => { running.spawn(task); }
             Some(_) = running.join_next() => {}
             line = next_line(&connection, &mut lines), if on_eof.is_some() => match line {
-                Some(line) => receive(&connection, &line),
+                Some((line, at)) => receive(&connection, &line, at),
                 None => at_eof(&connection, on_eof.take().unwrap_or_default()),
             },
         }
@@ -99,10 +101,12 @@ where
 async fn next_line<R: AsyncRead + Unpin>(
     connection: &Connection,
     lines: &mut Lines<R>,
-) -> Option<Vec<u8>> {
+) -> Option<(Vec<u8>, Instant)> {
     connection.may_read().await;
     // An input that fails is an input that ends.
-    lines.next().await.unwrap_or_default()
+    let line = lines.next().await.unwrap_or_default()?;
+    // Before it is read: how long that takes is not the client's fault.
+    Some((line, Instant::now()))
 }
 
 async fn run_outside(connection: &Arc<Connection>, steps: &[Step]) {
@@ -123,13 +127,17 @@ fn at_eof(connection: &Arc<Connection>, steps: Vec<Step>) {
     });
 }
 
-fn receive(connection: &Arc<Connection>, line: &[u8]) {
+fn receive(connection: &Arc<Connection>, line: &[u8], at: Instant) {
+    if connection.peer.answer_again(line, at) {
+        return connection.report.received(line, true);
+    }
     let envelope = message::read(line);
     connection.report.received(line, envelope.is_some());
     let Some(envelope) = envelope else {
         let start: String = String::from_utf8_lossy(line).chars().take(80).collect();
         return connection.violation(Violation::new("not_json", start));
     };
+    let good = envelope.oddities.is_empty();
     for oddity in envelope.oddities {
         connection.violation(Violation::new("bad_envelope", oddity));
     }
@@ -140,7 +148,11 @@ fn receive(connection: &Arc<Connection>, line: &[u8]) {
         Some(Message::Notification { method, params }) => {
             on_notification(connection, Incoming { method, params });
         }
-        Some(Message::Answer { id, answer }) => on_answer(connection, &id, answer),
+        Some(Message::Answer { id, answer }) => {
+            if on_answer(connection, &id, answer, at) && good {
+                connection.peer.keep_model(line, &id);
+            }
+        }
         None => {}
     }
 }
@@ -151,13 +163,22 @@ struct Incoming {
     params: Value,
 }
 
-fn on_answer(connection: &Connection, id: &RawValue, answer: Answer) {
-    let violation = match connection.peer.answer(id, answer.clone()) {
-        Ok(question) => rules::answer(&question, &answer),
+/// Whether the answers to others may be compared with this one.
+fn on_answer(connection: &Connection, id: &RawValue, answer: Answer, at: Instant) -> bool {
+    let mut is_model = false;
+    let violation = match connection.peer.take(id) {
+        Ok(open) => {
+            let violation = rules::answer(&open.question, &answer);
+            let good = violation.is_none() && matches!(answer, Answer::Result(_));
+            is_model = good && open.is_one_of_many();
+            open.answer(answer, at);
+            violation
+        }
         Err(Stray::Twice) => Some(Violation::new("second_answer", format!("id {id} again"))),
         Err(Stray::Unasked) => Some(Violation::new("unknown_answer", format!("id {id}"))),
     };
     violation.into_iter().for_each(|it| connection.violation(it));
+    is_model
 }
 
 fn on_notification(connection: &Arc<Connection>, incoming: Incoming) {

@@ -8,6 +8,7 @@
 pub mod engine;
 pub mod host;
 pub(crate) mod message;
+pub(crate) mod model;
 pub(crate) mod peer;
 pub mod report;
 pub(crate) mod rules;

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 
 use super::message::{Answer, text};
+use super::model::Model;
 
 /// Output that waits for a slow reader: enough to keep the pipe busy, little enough that a cancelled
 /// flood stops soon.
@@ -41,7 +42,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let unscanned = self.buf.get(self.scanned..).unwrap_or_default();
-            let line = match unscanned.iter().position(|byte| *byte == b'\n') {
+            let mut line = match memchr::memchr(b'\n', unscanned) {
                 Some(at) => {
                     let rest = self.buf.split_off(self.scanned + at + 1);
                     self.scanned = 0;
@@ -60,9 +61,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                     std::mem::take(&mut self.buf)
                 }
             };
-            let line = line.trim_ascii();
+            // In place: lines can be long.
+            line.truncate(line.trim_ascii_end().len());
+            line.drain(..line.len() - line.trim_ascii_start().len());
             if !line.is_empty() {
-                return Ok(Some(line.to_vec()));
+                return Ok(Some(line));
             }
         }
     }
@@ -162,14 +165,50 @@ struct Asked {
     next_id: u64,
     open: Vec<Open>,
     answered: HashSet<String>,
+    /// An answer to one of many, which those to the others are expected to be like.
+    model: Option<Model>,
 }
 
 /// A request of ours that waits for its answer.
 #[derive(Debug)]
-struct Open {
+pub(crate) struct Open {
     id: String,
-    question: Question,
-    answer: oneshot::Sender<Answer>,
+    pub(crate) question: Question,
+    asked: Instant,
+    asker: Asker,
+}
+
+#[derive(Debug)]
+enum Asker {
+    /// Of one thing.
+    One(oneshot::Sender<Answer>),
+    /// Of many.
+    Many(mpsc::UnboundedSender<Arrival>),
+}
+
+/// An answer to one of many requests.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    pub(crate) took: Duration,
+    /// `None`: as one that came before.
+    pub(crate) answer: Option<Answer>,
+}
+
+impl Open {
+    pub(crate) fn is_one_of_many(&self) -> bool {
+        matches!(self.asker, Asker::Many(_))
+    }
+
+    /// Brings the answer to whoever waits for it; they may have been cancelled since.
+    pub(crate) fn answer(self, answer: Answer, at: Instant) {
+        match self.asker {
+            Asker::One(asker) => drop(asker.send(answer)),
+            Asker::Many(asker) => {
+                let took = at.saturating_duration_since(self.asked);
+                asker.send(Arrival { took, answer: Some(answer) }).ok();
+            }
+        }
+    }
 }
 
 /// What was asked.
@@ -215,36 +254,84 @@ impl Peer {
         method: &str,
         params: Value,
     ) -> oneshot::Receiver<Answer> {
-        let (answer, receiver) = oneshot::channel();
-        let id = {
-            let mut asked = self.lock();
-            let id = id.map_or_else(|| asked.next_id.to_string(), |id| id.get().to_owned());
-            asked.next_id += 1;
-            let (method, params) = (method.to_owned(), params.clone());
-            let question = Question { method, params, cancelled: false };
-            asked.open.push(Open { id: id.clone(), question, answer });
-            id
-        };
-        let method = Value::from(method);
-        let line = format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{params}}}\n"
-        );
-        self.send(line.into_bytes().into()).await;
+        let (asker, receiver) = oneshot::channel();
+        let text = params.to_string();
+        let question = Question { method: method.to_owned(), params, cancelled: false };
+        let id = self.next_id(id);
+        self.ask(id, question, &text, Asker::One(asker)).await;
         receiver
     }
 
-    /// Brings an answer of the client to whoever waits for it.
-    pub(crate) fn answer(&self, id: &RawValue, answer: Answer) -> Result<Question, Stray> {
+    /// Asks one of many things; `params` are those of the question, written out and complete.
+    pub(crate) async fn request_one_of_many(
+        &self,
+        question: Question,
+        params: &str,
+        asker: mpsc::UnboundedSender<Arrival>,
+    ) {
+        let id = self.next_id(None);
+        self.ask(id, question, params, Asker::Many(asker)).await;
+    }
+
+    fn next_id(&self, wanted: Option<&RawValue>) -> String {
+        let mut asked = self.lock();
+        let id = wanted.map_or_else(|| asked.next_id.to_string(), |id| id.get().to_owned());
+        asked.next_id += 1;
+        id
+    }
+
+    async fn ask(&self, id: String, question: Question, params: &str, asker: Asker) {
+        let method = Value::from(question.method.as_str());
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{params}}}\n"
+        );
+        let line = line.into_bytes().into();
+        let asked = Instant::now();
+        self.lock().open.push(Open { id, question, asked, asker });
+        self.send(line).await;
+    }
+
+    /// The request that this id is of, which is open no more.
+    pub(crate) fn take(&self, id: &RawValue) -> Result<Open, Stray> {
         let mut asked = self.lock();
         let Some(at) = asked.open.iter().position(|open| open.id == id.get()) else {
             let twice = asked.answered.contains(id.get());
             return Err(if twice { Stray::Twice } else { Stray::Unasked });
         };
         let open = asked.open.remove(at);
+        asked.answered.insert(open.id.clone());
+        Ok(open)
+    }
+
+    /// Begins to ask many things.
+    pub(crate) fn forget_model(&self) {
+        self.lock().model = None;
+    }
+
+    /// The answers to come may look like this good one.
+    pub(crate) fn keep_model(&self, line: &[u8], id: &RawValue) {
+        let mut asked = self.lock();
+        if asked.model.is_none() {
+            asked.model = Model::of(line, id.get());
+        }
+    }
+
+    /// Takes an answer to one of many that is as the first of them; it need not be read again.
+    /// `false`: it is something else.
+    pub(crate) fn answer_again(&self, line: &[u8], at: Instant) -> bool {
+        let mut asked = self.lock();
+        let Some(id) = asked.model.as_ref().and_then(|model| model.id_of(line)) else {
+            return false;
+        };
+        let is_it = |open: &Open| open.id == id && matches!(open.asker, Asker::Many(_));
+        let Some(place) = asked.open.iter().position(is_it) else { return false };
+        let open = asked.open.remove(place);
+        if let Asker::Many(asker) = open.asker {
+            let took = at.saturating_duration_since(open.asked);
+            asker.send(Arrival { took, answer: None }).ok();
+        }
         asked.answered.insert(open.id);
-        // The asker may have been cancelled since.
-        open.answer.send(answer).ok();
-        Ok(open.question)
+        true
     }
 
     /// Remembers that the client cancelled while requests of the session were open.

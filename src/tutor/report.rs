@@ -51,6 +51,9 @@ impl Report {
 
     /// A line that was received; JSON is kept as it is.
     pub(crate) fn received(&self, line: &[u8], is_json: bool) {
+        if self.lock().file.is_none() {
+            return;
+        }
         let text = String::from_utf8_lossy(line);
         if is_json {
             self.write(&format!("\"in\":{text}"));

@@ -57,6 +57,14 @@ fn meanings_are_refused_with_their_path() {
         "startup[0]: with `no_wait`",
     );
     refused(r#"{"startup": [{"request": {"method": "m", "as": "a"}}]}"#, "`as` needs `no_wait`");
+    refused(
+        r#"{"startup": [{"requests": {"method": "_m", "times": 1, "in_flight": 0, "save": "a"}}]}"#,
+        "startup[0]: `in_flight` must be at least 1",
+    );
+    refused(
+        r#"{"startup": [{"requests": {"method": "_m", "times": 1, "save": "cwd"}}]}"#,
+        "startup[0]: `cwd` is a built-in name",
+    );
     refused(r#"{"chop": 0}"#, "chop: must be at least 1");
     refused(r#"{"pace": -1}"#, "pace: must be 0 or more");
 }

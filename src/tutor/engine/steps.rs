@@ -94,6 +94,10 @@ impl Player {
         match step {
             Step::Request(request) => self.request(request).await,
             Step::Await(it) => self.await_answer(it).await,
+            Step::Requests(it) => {
+                self.requests(it).await;
+                Ok(())
+            }
             Step::WaitCancel(it) => self.wait_cancel(it).await,
             Step::WaitUntil(it) => self.wait_until(it).await,
             Step::WaitFile(it) => self.wait_file(it).await,
@@ -114,13 +118,7 @@ impl Player {
     }
 
     async fn request(&self, request: &Request) -> Result<(), StepError> {
-        let mut params = request.params.as_ref().map_or(json!({}), |it| expand(it, self));
-        if let Value::Object(entries) = &mut params
-            && !request.method.starts_with('_')
-            && !entries.contains_key("requestId")
-        {
-            entries.entry("sessionId").or_insert_with(|| self.session_id());
-        }
+        let params = self.request_params(&request.method, request.params.as_ref());
         let peer = &self.connection.peer;
         let answer = peer.request(request.id.as_deref(), &request.method, params).await;
         if request.no_wait {
@@ -136,6 +134,18 @@ impl Player {
             otherwise: &request.otherwise,
         };
         self.branch(answer, branches).await
+    }
+
+    /// The parameters as they are sent.
+    pub(super) fn request_params(&self, method: &str, params: Option<&Value>) -> Value {
+        let mut params = params.map_or(json!({}), |it| expand(it, self));
+        if let Value::Object(entries) = &mut params
+            && !method.starts_with('_')
+            && !entries.contains_key("requestId")
+        {
+            entries.entry("sessionId").or_insert_with(|| self.session_id());
+        }
+        params
     }
 
     async fn await_answer(&self, it: &Await) -> Result<(), StepError> {

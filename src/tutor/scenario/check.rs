@@ -98,6 +98,10 @@ impl Checker {
                 Step::Await(it) => {
                     it.save.as_ref().map_or(Ok(()), |name| self.declare(name, &place))?;
                 }
+                Step::Requests(it) => {
+                    self.declare(&it.save, &place)?;
+                    self.declare("i", &place)?;
+                }
                 Step::Grandchild(it) => {
                     it.save.as_ref().map_or(Ok(()), |name| self.declare(name, &place))?;
                 }
@@ -149,6 +153,9 @@ impl Checker {
                 Ok(())
             }
             Step::Request(it) if it.name.is_some() => problem(place, "`as` needs `no_wait`"),
+            Step::Requests(it) if it.in_flight == Some(0) => {
+                problem(place, "`in_flight` must be at least 1")
+            }
             Step::Await(it) if !self.awaited.contains(&it.name) => {
                 problem(place, &format!("no request has `\"as\": \"{}\"`", it.name))
             }
@@ -180,6 +187,10 @@ impl Checker {
                 self.check_answers(&it.answered, place)
             }
             Step::Await(it) => self.check_answers(&it.answered, place),
+            Step::Requests(it) => {
+                value(&it.params)?;
+                it.edit.as_ref().map_or(Ok(()), |it| text(&it.add))
+            }
             Step::WaitFile(it) => text(&it.path),
             Step::Stderr(it) => text(&it.text),
             Step::WriteFile(it) => text(&it.path).and_then(|()| text(&it.text)),

@@ -37,6 +37,8 @@ pub enum Step {
     Request(Box<Request>),
     /// Waits for the answer to a request sent with `no_wait`.
     Await(Await),
+    /// Asks the client the same many times and measures how long the answers take.
+    Requests(Requests),
     /// Does nothing for a while.
     SleepMs(u64),
     /// Waits for the turn to be cancelled.
@@ -270,6 +272,39 @@ impl Short for Await {
     }
 }
 short_form!(Await);
+
+/// Options of `requests`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requests {
+    /// Their method.
+    pub method: String,
+    /// Their parameters; `sessionId` is added as in [`Request`].
+    #[serde(default, deserialize_with = "given")]
+    pub params: Option<Value>,
+    /// How many.
+    pub times: u64,
+    /// How many may be without an answer at once; 1 when left out.
+    #[serde(default)]
+    pub in_flight: Option<usize>,
+    /// What makes each of them different.
+    #[serde(default)]
+    pub edit: Option<Edit>,
+    /// The variable that takes the times and the result.
+    pub save: String,
+}
+
+/// How a text changes from request to request.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// The parameter that has the text.
+    pub param: String,
+    /// How many lines further down the next change is; it begins anew after the last line.
+    pub every: usize,
+    /// What is added to the end of the line.
+    pub add: String,
+}
 
 /// Options of `wait_cancel`.
 #[derive(Debug, Clone, Default, Deserialize)]
