@@ -2,7 +2,9 @@
 # Measures the plugin in the newest Neovim against a chat in pure Lua and prints a table.
 # Needs what `make build` left in lib/.
 #
-#   scripts/bench.sh [--quick] [--cases a,b] [--reps N]
+#   scripts/bench.sh [--quick] [--reps N] [CASE...]
+#
+# A part of its name is enough to choose a case: `scripts/bench.sh read "write 10"`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

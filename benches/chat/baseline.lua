@@ -1,5 +1,6 @@
 --- The reference: the least a chat in pure Lua can do. It decodes where the bytes arrive and adds
---- all that has come to a plain buffer once in 8 ms. No highlighting, no states, no second thread.
+--- all that has come to a plain buffer once in 8 ms. Files are read and written where they are open,
+--- and nowhere else. No highlighting, no states, no second thread.
 
 local M = {}
 
@@ -56,6 +57,47 @@ local function add(text)
   table.insert(unshown, text)
 end
 
+---@param params { path: string, line?: integer, limit?: integer }
+---@return table
+local function read_file(params)
+  local from = (params.line or 1) - 1
+  local to = params.limit and from + params.limit or -1
+  local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr(params.path), from, to, false)
+  table.insert(lines, '')
+  return { content = table.concat(lines, '\n') }
+end
+
+--- Replaces what is between the first and the last line that differ.
+---@param params { path: string, content: string }
+---@return table
+local function write_file(params)
+  local file = vim.fn.bufnr(params.path)
+  local new = vim.split((params.content:gsub('\n$', '')), '\n', { plain = true })
+  local old = vim.api.nvim_buf_get_lines(file, 0, -1, false)
+  local shorter = math.min(#old, #new)
+  local above, below = 0, 0
+  while above < shorter and old[above + 1] == new[above + 1] do
+    above = above + 1
+  end
+  while below < shorter - above and old[#old - below] == new[#new - below] do
+    below = below + 1
+  end
+  local changed = vim.list_slice(new, above + 1, #new - below)
+  vim.api.nvim_buf_set_lines(file, above, #old - below, false, changed)
+  return vim.empty_dict()
+end
+
+local served = {
+  ['fs/read_text_file'] = read_file,
+  ['fs/write_text_file'] = write_file,
+}
+
+---@param message { id: integer, method: string, params: table }
+local function serve(message)
+  local answer = { jsonrpc = '2.0', id = message.id, result = served[message.method](message.params) }
+  stdin:write(vim.json.encode(answer) .. '\n')
+end
+
 ---@param line string
 local function on_message(line)
   local message = vim.json.decode(line)
@@ -66,6 +108,10 @@ local function on_message(line)
     elseif update.sessionUpdate == 'tool_call' then
       add(('\n[%s]\n'):format(update.title))
     end
+  elseif message.method then
+    vim.schedule(function()
+      serve(message)
+    end)
   elseif waiting[message.id] then
     local answered = waiting[message.id]
     waiting[message.id] = nil
@@ -124,7 +170,8 @@ function M.open(ready)
   local width = math.floor(vim.o.columns * 0.4)
   win = vim.api.nvim_open_win(buf, true, { split = 'right', win = -1, width = width })
   spawn()
-  local about = { protocolVersion = 1, clientCapabilities = vim.empty_dict() }
+  local fs = { readTextFile = true, writeTextFile = true }
+  local about = { protocolVersion = 1, clientCapabilities = { fs = fs } }
   request('initialize', about, function()
     local params = { cwd = vim.fn.getcwd(), mcpServers = {} }
     request('session/new', params, function(result)

@@ -5,6 +5,8 @@
 
 use serde_json::{Value, json};
 
+use crate::files::Work;
+
 /// Chunks in a section.
 const SECTION: u32 = 100;
 /// Bytes in a chunk.
@@ -19,6 +21,8 @@ pub(crate) enum Load {
     Paced { chunks: u32, pause_ms: u64 },
     /// So many tool calls, each announced, begun, and done with a change of 60 lines.
     Tools(u32),
+    /// Nothing: the agent is busy with a file.
+    File(Work),
 }
 
 impl Load {
@@ -28,13 +32,22 @@ impl Load {
             Load::Flood(chunks) => format!("flood {chunks}"),
             Load::Paced { chunks, pause_ms } => format!("paced {chunks} {pause_ms}"),
             Load::Tools(calls) => format!("tools {calls}"),
+            Load::File(work) => format!("{work:?}"),
         }
     }
 
     pub(crate) fn chunks(self) -> u32 {
         match self {
             Load::Flood(chunks) | Load::Paced { chunks, .. } => chunks,
-            Load::Tools(_) => 0,
+            Load::Tools(_) | Load::File(_) => 0,
+        }
+    }
+
+    /// What is done to a file.
+    pub(crate) fn work(self) -> Option<Work> {
+        match self {
+            Load::File(work) => Some(work),
+            _ => None,
         }
     }
 
@@ -49,15 +62,16 @@ impl Load {
     }
 
     fn handler(self) -> Value {
-        let step = match self {
-            Load::Flood(_) => json!({ "raw": { "text": section_lines(), "end": "" } }),
-            Load::Tools(_) => json!({ "raw": { "text": tool_call_lines(), "end": "" } }),
+        let steps = match self {
+            Load::Flood(_) => vec![json!({ "raw": { "text": section_lines(), "end": "" } })],
+            Load::Tools(_) => vec![json!({ "raw": { "text": tool_call_lines(), "end": "" } })],
             Load::Paced { pause_ms, .. } => {
                 let text = heading("{{i}}") + &body();
-                json!({ "say": { "text": text, "chunk": CHUNK, "pace_ms": pause_ms } })
+                vec![json!({ "say": { "text": text, "chunk": CHUNK, "pace_ms": pause_ms } })]
             }
+            Load::File(work) => work.steps(),
         };
-        let sections = json!({ "repeat": { "times": self.times(), "steps": [step] } });
+        let sections = json!({ "repeat": { "times": self.times(), "steps": steps } });
         let end = json!({ "say": marker_of("{{turn}}") });
         json!({ "is": self.prompt(), "steps": [sections, end] })
     }
@@ -71,6 +85,7 @@ impl Load {
     fn times(self) -> u32 {
         match self {
             Load::Tools(calls) => calls,
+            Load::File(_) => 1,
             _ => self.sections(),
         }
     }

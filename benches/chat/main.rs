@@ -1,7 +1,7 @@
 //! Measures the plugin against a chat in pure Lua, in the same run and on the same agent.
 //!
-//! `make bench`, or `cargo bench --no-default-features --bench chat -- [--quick] [--cases a,b]
-//! [--reps N]`. Every run is a fresh Neovim with a screen of 200x50 attached. The contestants take
+//! `make bench`, or `scripts/bench.sh [--quick] [--reps N] [CASE…]`, where a part of its name is
+//! enough to choose a case. Every run is a fresh Neovim with a screen of 200x50 attached. The contestants take
 //! turns within a case, so that the machine's moods hit both; the table has medians.
 //!
 //! Fails when a run does not finish or loses text, never because of a figure.
@@ -16,6 +16,7 @@
 
 mod cases;
 mod core;
+mod files;
 mod load;
 mod report;
 mod run;
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     let options = match Options::parse(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(complaint) => {
-            eprintln!("{complaint}\nusage: [--quick] [--cases a,b] [--reps N]");
+            eprintln!("{complaint}\nusage: [--quick] [--reps N] [CASE…]");
             return ExitCode::from(2);
         }
     };
@@ -51,7 +52,10 @@ fn main() -> ExitCode {
     for case in cases::all(options.quick).iter().filter(|it| options.wants(it.name)) {
         let reps = options.reps.unwrap_or(case.reps);
         match measure(case, reps) {
-            Ok(runs) => table.add(case, &runs),
+            Ok(runs) => {
+                table.add(case, &runs);
+                failures.extend(faults(&runs[1]).map(|it| format!("{}: {it}", case.name)));
+            }
             Err(failure) => {
                 table.add_failure(case.name, &failure);
                 failures.push(format!("{}: {failure}", case.name));
@@ -81,6 +85,11 @@ fn measure(case: &Case, reps: usize) -> Result<[Vec<Run>; 2], String> {
     Ok(runs)
 }
 
+/// What the plugin did wrong to a file; how long it took is a figure only.
+fn faults(runs: &[Run]) -> impl Iterator<Item = &'static str> {
+    runs.iter().filter_map(|run| run.outcome.as_ref()?.faults.first().copied())
+}
+
 fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, Into::into)
 }
@@ -102,12 +111,14 @@ impl Options {
                 // Cargo adds it.
                 "--bench" => {}
                 "--quick" => options.quick = true,
-                "--cases" => options.cases = value()?.split(',').map(str::to_owned).collect(),
                 "--reps" => {
                     let reps = value()?.parse().ok().filter(|it| *it > 0);
                     options.reps = Some(reps.ok_or("--reps needs a number above 0")?);
                 }
-                other => return Err(format!("there is no option {other}")),
+                other if other.starts_with('-') => {
+                    return Err(format!("there is no option {other}"));
+                }
+                case => options.cases.push(case.to_owned()),
             }
         }
         Ok(options)

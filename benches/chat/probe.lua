@@ -19,7 +19,14 @@ local M = {}
 ---@field marker string the last line of the answer
 ---@field expected string name of the file with the whole answer
 
+---@class (exact) bench.File
+---@field path string
+---@field edits { row: integer, text: string }[] what the user changes and does not save
+---@field after string path to write the buffer to when the turns are over
+---@field undone string path to write it to after one undo
+
 ---@class (exact) bench.Spec
+---@field file? bench.File what the agent will work on
 ---@field driver string path of the driver
 ---@field command string[] the agent's
 ---@field turns bench.Turn[]
@@ -161,6 +168,14 @@ local function read(path)
   return text
 end
 
+---@param path string
+---@param text string
+local function write(path, text)
+  local file = assert(io.open(path, 'wb'))
+  file:write(text)
+  file:close()
+end
+
 ---@param where string
 ---@param text string
 ---@param answers string[]
@@ -216,9 +231,7 @@ local function finish(failure)
   finished = true
   limit:close()
   result.failure = failure
-  local file = assert(io.open(spec.result .. '.new', 'wb'))
-  file:write(vim.json.encode(result))
-  file:close()
+  write(spec.result .. '.new', vim.json.encode(result))
   -- Whoever waits for the file must not see half of it.
   assert(os.rename(spec.result .. '.new', spec.result))
 end
@@ -252,12 +265,37 @@ local function allow(what, limit_ms)
   end)
 end
 
+---@type integer the buffer of the file
+local file_buf
+
+local function open_file()
+  vim.cmd.edit(spec.file.path)
+  file_buf = vim.api.nvim_get_current_buf()
+  for _, edit in ipairs(spec.file.edits) do
+    vim.fn.setline(edit.row + 1, edit.text)
+  end
+end
+
+local function keep_file()
+  local function text()
+    return table.concat(vim.api.nvim_buf_get_lines(file_buf, 0, -1, false), '\n') .. '\n'
+  end
+  write(spec.file.after, text())
+  vim.api.nvim_buf_call(file_buf, function()
+    vim.cmd('silent undo')
+  end)
+  write(spec.file.undone, text())
+end
+
 ---@param number integer
 local function play(number)
   local turn = spec.turns[number]
   if not turn then
     if number > 1 then
       check(driver, spec.turns)
+    end
+    if spec.file then
+      keep_file()
     end
     return finish()
   end
@@ -279,6 +317,9 @@ local function play(number)
 end
 
 local function open()
+  if spec.file then
+    open_file()
+  end
   local began = read_clock()
   driver.setup(spec.command)
   local loaded = read_clock()

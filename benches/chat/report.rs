@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::cases::Case;
+use crate::cases::{Case, Value};
 use crate::run::{DRIVERS, Run};
 
 /// A table in Markdown.
@@ -15,15 +15,24 @@ impl Table {
     /// Adds the figures of a case.
     pub(crate) fn add(&mut self, case: &Case, runs: &[Vec<Run>; 2]) {
         for (row, figure) in case.figures.iter().enumerate() {
-            let [reference, ours] =
-                runs.each_ref().map(|it| median(it.iter().map(figure.value).collect()));
-            let ratio = match figure.cost && reference > 0.0 {
-                true => format!("{:.2}x", ours / reference),
-                false => String::new(),
+            let [reference, ours, ratio] = match figure.value {
+                Value::Cost(value) => {
+                    let [reference, ours] = medians(runs, value);
+                    let ratio = format!("{:.2}x", ours / reference);
+                    let ratio = if reference > 0.0 { ratio } else { String::new() };
+                    [number(reference), number(ours), ratio]
+                }
+                Value::Rate(value) => {
+                    let [reference, ours] = medians(runs, value).map(number);
+                    [reference, ours, String::new()]
+                }
+                Value::Verdict(faults) => {
+                    let [reference, ours] = runs.each_ref().map(|it| verdict(it, faults));
+                    [reference, ours, String::new()]
+                }
             };
-            let name = if row == 0 { case.name } else { "" };
-            let cells = [name, figure.label, &number(reference), &number(ours), &ratio];
-            self.rows.push(cells.map(str::to_owned));
+            let name = if row == 0 { case.name } else { "" }.to_owned();
+            self.rows.push([name, figure.label.to_owned(), reference, ours, ratio]);
         }
     }
 
@@ -56,6 +65,17 @@ impl fmt::Display for Table {
         }
         Ok(())
     }
+}
+
+fn medians(runs: &[Vec<Run>; 2], value: fn(&Run) -> f64) -> [f64; 2] {
+    runs.each_ref().map(|it| median(it.iter().map(value).collect()))
+}
+
+fn verdict(runs: &[Run], faults: fn(&Run) -> Vec<String>) -> String {
+    let mut all: Vec<String> = runs.iter().flat_map(faults).collect();
+    all.sort();
+    all.dedup();
+    if all.is_empty() { "pass".to_owned() } else { format!("FAIL: {}", all.join("; ")) }
 }
 
 /// The one in the middle, or what is between the two there.

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cases::Case;
+use crate::files::Outcome;
 use crate::load;
 use crate::support::nvim::{Nvim, Options};
 use crate::support::scratch::root;
@@ -38,6 +40,9 @@ pub(crate) struct Run {
     /// The part of it in which Neovim did nothing else.
     pub(crate) blocking_ms: f64,
     pub(crate) turns: Vec<Turn>,
+    /// Of work on a file.
+    #[serde(skip)]
+    pub(crate) outcome: Option<Outcome>,
 }
 
 /// What a turn cost. `probe.lua` says how it is measured.
@@ -72,7 +77,7 @@ impl fmt::Display for Run {
 pub(crate) fn run(driver: &Driver, case: &Case) -> Result<Run, String> {
     // The harness panics, as tests do; one bad run must not cost the figures of the others.
     let done = catch_unwind(AssertUnwindSafe(|| play(driver, case)));
-    let result = done.map_err(|_| "the run did not finish, see above".to_owned())?;
+    let (result, outcome) = done.map_err(|_| "the run did not finish, see above".to_owned())?;
     if let Some(failure) = result.get("failure").and_then(Value::as_str) {
         return Err(failure.to_owned());
     }
@@ -80,16 +85,23 @@ pub(crate) fn run(driver: &Driver, case: &Case) -> Result<Run, String> {
     for (turn, load) in run.turns.iter_mut().zip(&case.loads) {
         turn.chunks = f64::from(load.chunks());
     }
-    Ok(run)
+    run.outcome = outcome;
+    match run.outcome.as_ref().and_then(|it| it.faults.first()) {
+        Some(fault) if !case.judged => Err((*fault).to_owned()),
+        _ => Ok(run),
+    }
 }
 
-fn play(driver: &Driver, case: &Case) -> Value {
+/// What the probe wrote down, and what came of the work on a file.
+fn play(driver: &Driver, case: &Case) -> (Value, Option<Outcome>) {
     let before = "vim.g.loaded_acp = true".to_owned();
     let options = Options { width: 200, height: 50, before, ..Options::default() };
     let mut nvim = Nvim::start(target::newest(), options);
     let folder = root().join("benches/chat");
     let result = nvim.scratch().project().join("result.json");
+    let work = case.loads.iter().find_map(|it| it.work());
     let spec = json!({
+        "file": work.map(|it| it.prepare(nvim.scratch())),
         "driver": folder.join(driver.script),
         "command": nvim.scratch().scenario(&load::scenario(&case.loads)),
         "turns": turns(&nvim, case),
@@ -99,8 +111,28 @@ fn play(driver: &Driver, case: &Case) -> Value {
     let code = "local probe, spec = ... dofile(probe).run(spec)";
     nvim.lua(code, json!([folder.join("probe.lua"), spec]));
     let deadline = TURN * u32::try_from(case.loads.len() + 1).unwrap();
-    nvim.wait_until("the result", deadline, |_| result.exists());
-    serde_json::from_str(&fs::read_to_string(&result).unwrap()).unwrap()
+    let asked = wait(&mut nvim, &result, deadline, case.judged);
+    let result: Value = serde_json::from_str(&fs::read_to_string(&result).unwrap()).unwrap();
+    let work = work.filter(|_| result.get("failure").is_none());
+    let mut outcome = work.map(|it| it.outcome(nvim.scratch()));
+    if let Some(outcome) = outcome.as_mut().filter(|_| asked) {
+        outcome.faults.push("the user was asked and nothing else went on");
+    }
+    (result, outcome)
+}
+
+/// Waits for the result. Whether Neovim stopped to ask something meanwhile is looked at only where
+/// it matters: looking costs.
+fn wait(nvim: &mut Nvim, result: &Path, deadline: Duration, watch: bool) -> bool {
+    let mut asked = false;
+    nvim.wait_until("the result", deadline, |nvim| {
+        if watch && nvim.request("nvim_get_mode", json!([]))["blocking"] == true {
+            asked = true;
+            nvim.input("<CR>");
+        }
+        result.exists()
+    });
+    asked
 }
 
 fn turns(nvim: &Nvim, case: &Case) -> Vec<Value> {
