@@ -1,6 +1,6 @@
 --- The reference: the least a chat in pure Lua can do. It decodes where the bytes arrive and adds
---- all that has come to a plain buffer once in 8 ms. Files are read and written where they are open,
---- and nowhere else. No highlighting, no states, no second thread.
+--- all that has come to a plain buffer once in 8 ms. Files are read and written where they are
+--- open, and nowhere else. No highlighting, no states, no second thread.
 
 local M = {}
 
@@ -94,7 +94,8 @@ local served = {
 
 ---@param message { id: integer, method: string, params: table }
 local function serve(message)
-  local answer = { jsonrpc = '2.0', id = message.id, result = served[message.method](message.params) }
+  local result = assert(served[message.method], message.method)(message.params)
+  local answer = { jsonrpc = '2.0', id = message.id, result = result }
   stdin:write(vim.json.encode(answer) .. '\n')
 end
 

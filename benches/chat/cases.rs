@@ -75,7 +75,7 @@ fn on_files() -> Vec<Case> {
         file("read 1000 lines x 1000", 3, (1_000, 1_000), in_turn),
         file("read 1000 lines x 1000, 64 open", 3, (1_000, 1_000), Kind::Read { in_flight: 64 }),
         file("read 100 000 lines x 20", 3, (100_000, 20), in_turn),
-        file("read 100 of 100 000 x 20", 3, (100_000, 20), part),
+        file("read 100 of 100 000 x 200", 3, (100_000, 200), part),
         file("write 10 000 lines x 100", 3, (10_000, 100), Kind::Write),
         Case { judged: true, figures: judging(), ..unsaved },
     ]

@@ -268,23 +268,26 @@ end
 ---@type integer the buffer of the file
 local file_buf
 
-local function open_file()
-  vim.cmd.edit(spec.file.path)
+---@param file bench.File
+local function open_file(file)
+  vim.cmd.edit(file.path)
   file_buf = vim.api.nvim_get_current_buf()
-  for _, edit in ipairs(spec.file.edits) do
+  for _, edit in ipairs(file.edits) do
     vim.fn.setline(edit.row + 1, edit.text)
   end
 end
 
-local function keep_file()
+---@param file bench.File
+local function keep_file(file)
+  ---@return string
   local function text()
     return table.concat(vim.api.nvim_buf_get_lines(file_buf, 0, -1, false), '\n') .. '\n'
   end
-  write(spec.file.after, text())
+  write(file.after, text())
   vim.api.nvim_buf_call(file_buf, function()
     vim.cmd('silent undo')
   end)
-  write(spec.file.undone, text())
+  write(file.undone, text())
 end
 
 ---@param number integer
@@ -295,7 +298,7 @@ local function play(number)
       check(driver, spec.turns)
     end
     if spec.file then
-      keep_file()
+      keep_file(spec.file)
     end
     return finish()
   end
@@ -318,7 +321,7 @@ end
 
 local function open()
   if spec.file then
-    open_file()
+    open_file(spec.file)
   end
   local began = read_clock()
   driver.setup(spec.command)

@@ -149,7 +149,8 @@ fn receive(connection: &Arc<Connection>, line: &[u8], at: Instant) {
             on_notification(connection, Incoming { method, params });
         }
         Some(Message::Answer { id, answer }) => {
-            if on_answer(connection, &id, answer, at) && good {
+            let is_model = on_answer(connection, &id, answer, at);
+            if is_model && good {
                 connection.peer.keep_model(line, &id);
             }
         }

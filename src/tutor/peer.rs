@@ -257,8 +257,7 @@ impl Peer {
         let (asker, receiver) = oneshot::channel();
         let text = params.to_string();
         let question = Question { method: method.to_owned(), params, cancelled: false };
-        let id = self.next_id(id);
-        self.ask(id, question, &text, Asker::One(asker)).await;
+        self.ask(self.open(id, question, Asker::One(asker)), &text).await;
         receiver
     }
 
@@ -269,25 +268,25 @@ impl Peer {
         params: &str,
         asker: mpsc::UnboundedSender<Arrival>,
     ) {
-        let id = self.next_id(None);
-        self.ask(id, question, params, Asker::Many(asker)).await;
+        self.ask(self.open(None, question, Asker::Many(asker)), params).await;
     }
 
-    fn next_id(&self, wanted: Option<&RawValue>) -> String {
+    fn open(&self, id: Option<&RawValue>, question: Question, asker: Asker) -> Open {
         let mut asked = self.lock();
-        let id = wanted.map_or_else(|| asked.next_id.to_string(), |id| id.get().to_owned());
+        let id = id.map_or_else(|| asked.next_id.to_string(), |id| id.get().to_owned());
         asked.next_id += 1;
-        id
+        Open { id, question, asked: Instant::now(), asker }
     }
 
-    async fn ask(&self, id: String, question: Question, params: &str, asker: Asker) {
-        let method = Value::from(question.method.as_str());
+    async fn ask(&self, mut open: Open, params: &str) {
+        let (id, method) = (&open.id, Value::from(open.question.method.as_str()));
         let line = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{params}}}\n"
         );
         let line = line.into_bytes().into();
-        let asked = Instant::now();
-        self.lock().open.push(Open { id, question, asked, asker });
+        // Not before: it takes its time to write down a long one.
+        open.asked = Instant::now();
+        self.lock().open.push(open);
         self.send(line).await;
     }
 

@@ -35,7 +35,7 @@ impl Player {
             while tally.open >= it.in_flight.unwrap_or(1) {
                 tally.take(arrivals.recv().await);
             }
-            let params = json!({"sessionId": params["sessionId"]});
+            let params = json!({"sessionId": params.get("sessionId")});
             let question = Question { method: it.method.clone(), params, cancelled: false };
             tally.open += 1;
             peer.request_one_of_many(question, &written, asker.clone()).await;
