@@ -18,6 +18,7 @@ mod lines;
 pub mod merge;
 pub mod mirror;
 mod pairs;
+pub mod place;
 pub mod review;
 mod script;
 mod slide;

@@ -11,6 +11,7 @@ mod encoding;
 mod format;
 mod merge;
 mod mirror;
+mod place;
 mod review;
 mod review_cases;
 
