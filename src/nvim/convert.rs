@@ -16,6 +16,7 @@ mod action;
 mod buffer;
 mod item;
 mod merge;
+mod place;
 mod question;
 mod review;
 mod rule;

@@ -20,6 +20,7 @@ use super::disk::Disk;
 use super::input::Input;
 use super::merging::{self, Bases, InStep, Of, Plan, Refusal, Sides, Wanted};
 use super::outbox::Outbox;
+use super::placing::{self, Wanted as WantedPlace};
 use super::published::Published;
 use super::reviews::{Chosen, OnDisk, Reviews, Which};
 use super::surfaces::{DetailWish, Surfaces};
@@ -63,6 +64,8 @@ pub enum Action {
     },
     /// A change to a file is to be put together with a buffer.
     Merge(Box<Wanted>),
+    /// Something of the chat is to go into a buffer: where.
+    Place(Box<WantedPlace>),
     /// Buffers are in step with these files.
     Track(Vec<InStep>),
     /// Something about a buffer.
@@ -202,6 +205,7 @@ impl Core {
             Action::RejectFile(tag, path, which) => self.reviews.reject_file(tag, &path, &which),
             Action::HunksAgain(path) => self.reviews.again(&path),
             Action::Track(files) => self.track(files),
+            Action::Place(wanted) => placing::start(*wanted, &self.state, self.outbox.clone()),
             Action::MaxRead(bytes) => self.disk.most = bytes,
             Action::Forget(path) => self.bases.forget(&path),
             Action::Check(tag, paths) => self.bases.check(tag, paths, self.outbox.clone()),

@@ -447,7 +447,8 @@ fn marked(merged: &crate::changes::merge::Merged<'_>, clashes: &[Clash]) -> Vec<
     merged.resolve(&choices).into_iter().map(str::to_owned).collect()
 }
 
-fn change(edit: Edit) -> Change {
+/// A change in the editor's terms.
+pub(super) fn change(edit: Edit) -> Change {
     match edit {
         Edit::Lines { rows, lines } => Change::Lines(rows.start, rows.end, lines),
         Edit::Text { row, columns, text } => Change::Text(row, (columns.start, columns.end), text),

@@ -20,6 +20,7 @@ pub mod log;
 pub mod merging;
 pub mod outbox;
 mod perform;
+pub mod placing;
 pub mod published;
 pub mod reviews;
 pub mod snapshot;

@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 
 use super::bell::Bell;
 use super::merging::Merged;
+use super::placing::Placed;
 use super::published::Summary;
 use super::reviews::Hunks;
 use crate::session::effect::Tell;
@@ -28,6 +29,8 @@ pub enum Item {
     Tell(Tell),
     /// What came of a merge.
     Merged(Merged),
+    /// Where something goes.
+    Placed(Placed),
     /// Files that are not what they were, of those that were looked at.
     DiskChanged(Tag, Vec<String>),
     /// What is to be reviewed of a file.

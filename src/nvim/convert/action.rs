@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
-use super::{buffer, merge, optional_text, pairs, question, review, rule, text, texts};
+use super::{buffer, merge, optional_text, pairs, place, question, review, rule, text, texts};
 use crate::runtime::handle::Action;
 use crate::runtime::surfaces::DetailWish;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
@@ -44,6 +44,7 @@ pub(in crate::nvim) fn action(
             return buffer::action(kind, table);
         }
         "accept" | "reject_file" | "hunks_again" => return review::action(kind, table),
+        "place" => return Ok(Action::Place(Box::new(place::wanted(table)?))),
         "merge" | "track" | "forget" | "check" | "max_read" => return merge::action(kind, table),
         _ => for_session(kind, SessionId(table.get("session")?), table)?,
     }))
@@ -66,7 +67,7 @@ fn rendering(kind: &str, table: &LuaTable) -> LuaResult<Action> {
 }
 
 /// A place in a list, which Lua counts from 1.
-fn from_one(table: &LuaTable, field: &str) -> LuaResult<usize> {
+pub(super) fn from_one(table: &LuaTable, field: &str) -> LuaResult<usize> {
     let place = table.get::<usize>(field)?.checked_sub(1);
     place.ok_or_else(|| LuaError::runtime(format!("`{field}` counts from 1")))
 }

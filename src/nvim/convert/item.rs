@@ -2,7 +2,7 @@
 
 use mlua::prelude::{Lua, LuaResult, LuaTable};
 
-use super::{list, merge, question, review, settings};
+use super::{list, merge, place, question, review, settings};
 use crate::runtime::outbox::Item;
 use crate::runtime::published::{Queued, Summary};
 use crate::session::effect::Tell;
@@ -28,6 +28,7 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
                 effects.raw_push(table!(lua, type: "session", info: info))?;
             }
             Item::Merged(merged) => effects.raw_push(merge::merged(lua, merged)?)?,
+            Item::Placed(placed) => effects.raw_push(place::placed(lua, placed)?)?,
             Item::DiskChanged(tag, paths) => {
                 effects.raw_push(table!(lua, type: "disk_changed", tag: tag, paths: paths))?;
             }

@@ -53,7 +53,8 @@ fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
     Ok(wanted)
 }
 
-fn live(table: &LuaTable) -> LuaResult<Live> {
+/// A buffer as it is.
+pub(super) fn live(table: &LuaTable) -> LuaResult<Live> {
     // Columns count bytes: a text that is not quite what the buffer has would be changed elsewhere.
     let text = match table.get::<Option<LuaString>>("text")? {
         Some(bytes) => {
@@ -98,7 +99,8 @@ fn plan(lua: &Lua, table: LuaTable, plan: Plan) -> LuaResult<LuaTable> {
     ))
 }
 
-fn change(lua: &Lua, it: Change) -> LuaResult<LuaTable> {
+/// A change to a buffer.
+pub(super) fn change(lua: &Lua, it: Change) -> LuaResult<LuaTable> {
     Ok(match it {
         Change::Lines(first, last, lines) => {
             table!(lua, first: first, last: last, lines: lines)

@@ -9,7 +9,7 @@ use crate::view::markdown::{Markdown, Painting};
 use crate::view::model::{Code, Group, Look, Row, Span};
 
 /// How many blocks of code one message can name: names are numbers of 32 bits.
-const CODES: u32 = 1 << 12;
+pub(in crate::view) const CODES: u32 = 1 << 12;
 /// Code with more rows is left alone: who would highlight it has too much to do.
 const LONGEST_CODE: usize = 10_000;
 
