@@ -25,6 +25,7 @@ vim.api.nvim_create_user_command('Acp', function(args)
   require('acp.commands').run(args)
 end, {
   nargs = '*',
+  range = true,
   desc = 'Everything else of acp.nvim: :Acp {subcommand}',
   complete = function(lead, line)
     return require('acp.commands').complete(lead, line)
@@ -35,8 +36,8 @@ end, {
 local actions = 'agents cancel chat close context follow help hide history history-next '
   .. 'history-prev history-search insert mode model new permission permissions plan '
   .. 'queue restart rules send sessions steer usage '
-  .. 'open save visit toggle expand collapse expand-all collapse-all message-next message-prev '
-  .. 'tab-next tab-prev hunk-next hunk-prev jump jump-split split'
+  .. 'open save visit apply toggle expand collapse expand-all collapse-all message-next '
+  .. 'message-prev tab-next tab-prev hunk-next hunk-prev jump jump-split split'
 for action in actions:gmatch('%S+') do
   vim.keymap.set({ 'n', 'i' }, ('<Plug>(acp-%s)'):format(action), function()
     require('acp.ui.keymaps').run(action)

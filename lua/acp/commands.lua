@@ -7,7 +7,7 @@ local M = {}
 
 ---@class (exact) acp.Subcommand
 ---@field desc string
----@field impl fun(args: string[])
+---@field impl fun(args: string[], range?: integer[]) with the lines it is for, from 1
 ---@field complete? fun(args: string[]): string[] of what comes after these
 
 ---@param candidates string[]
@@ -127,7 +127,7 @@ M.subcommands = {
   },
 }
 
-for _, group in ipairs({ 'access', 'kept', 'prompt', 'rules', 'settings', 'view' }) do
+for _, group in ipairs({ 'access', 'apply', 'kept', 'prompt', 'rules', 'settings', 'view' }) do
   for name, subcommand in pairs(require('acp.commands.' .. group)) do
     M.subcommands[name] = subcommand
   end
@@ -188,7 +188,7 @@ function M.log_path()
 end
 
 --- `:Acp {subcommand} [argument]`
----@param args { fargs: string[] }
+---@param args { fargs: string[], range: integer, line1: integer, line2: integer }
 function M.run(args)
   local name = args.fargs[1]
   local subcommand = M.subcommands[name]
@@ -199,7 +199,8 @@ function M.run(args)
       'error'
     )
   end
-  subcommand.impl(vim.list_slice(args.fargs, 2))
+  local range = args.range > 0 and { args.line1, args.line2 } or nil
+  subcommand.impl(vim.list_slice(args.fargs, 2), range)
 end
 
 --- Completion of `:Acp`.

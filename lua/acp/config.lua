@@ -120,6 +120,7 @@ M.defaults = {
     open = { n = { '<CR>', 'K', '<2-LeftMouse>' } },
     save = { n = 's' },
     visit = { n = 'gx' },
+    apply = { n = 'gA' },
     toggle = { n = { '<Tab>', 'za' } },
     expand = { n = 'zo' },
     collapse = { n = 'zc' },

@@ -88,12 +88,17 @@ local function save()
   require('acp.ui.entry').save()
 end
 
+local function apply()
+  vim.cmd('Acp apply')
+end
+
 local transcript, in_detail = { 'transcript' }, { 'detail' }
 
 ---@type table<string, acp.KeyAction>
 local actions = {
   open = { desc = 'open what is under the cursor', roles = transcript, run = open },
   save = { desc = 'save the attachment under the cursor', roles = transcript, run = save },
+  apply = { desc = 'apply the code under the cursor to a buffer', roles = transcript, run = apply },
   visit = { desc = 'open the link under the cursor', roles = transcript, run = visit },
   toggle = { desc = 'expand or collapse it', roles = transcript, run = toggle() },
   expand = { desc = 'expand it', roles = transcript, run = toggle(true) },

@@ -1,0 +1,106 @@
+--- What would become of a buffer, shown in it: lines that go are marked, lines that come stand
+--- below them. The text stays as it is.
+
+local text = require('acp.text')
+local words = require('acp.apply.words')
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace('acp.apply')
+
+--- The most lines of one change that are shown: nobody reads more, and Neovim draws all of them.
+local most = 200
+
+--- Takes away what is shown.
+---@param buf integer
+function M.clear(buf)
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  end
+end
+
+--- A line that comes, as wide as the window.
+---@param line string
+---@param tab integer
+---@param width integer
+---@return { [1]: string, [2]: string }[]
+local function row(line, tab, width)
+  line = #line > 4 * width and line:sub(1, 4 * width) or line
+  while line:find('\t', 1, true) do
+    local before = line:match('^[^\t]*')
+    local fill = tab - vim.fn.strdisplaywidth(before) % tab
+    line = before .. (' '):rep(fill) .. line:sub(#before + 2)
+  end
+  line = text.one_line(line)
+  local rest = math.max(width - vim.fn.strdisplaywidth(line), 0)
+  return { { line .. (' '):rep(rest), 'AcpAdded' } }
+end
+
+---@param buf integer
+---@param edit acp.LineEdit
+---@param width integer
+local function show_edit(buf, edit, width)
+  for at = edit.first, math.min(edit.last, vim.api.nvim_buf_line_count(buf)) - 1 do
+    vim.api.nvim_buf_set_extmark(buf, namespace, at, 0, { line_hl_group = 'AcpRemoved' })
+  end
+  local rows, tab = {}, vim.bo[buf].tabstop
+  for i = 1, math.min(#edit.lines, most) do
+    rows[i] = row(edit.lines[i], tab, width)
+  end
+  if #edit.lines > most then
+    table.insert(rows, { { words.count(#edit.lines - most, 'more line'), 'AcpMuted' } })
+  end
+  if rows[1] then
+    local above = edit.last == 0
+    vim.api.nvim_buf_set_extmark(buf, namespace, above and 0 or edit.last - 1, 0, {
+      virt_lines = rows,
+      virt_lines_above = above,
+    })
+  end
+end
+
+---@param edit acp.LineEdit
+---@return integer row where it begins, from 0
+local function start(edit)
+  return edit.first < edit.last and edit.first or math.max(edit.first - 1, 0)
+end
+
+--- Shows hunks in a buffer, with words on how each was found.
+---@param win integer
+---@param hunks acp.PlacedHunk[]
+---@param number? integer the first one's, of several
+---@param count? integer
+function M.show(win, hunks, number, count)
+  local buf = vim.api.nvim_win_get_buf(win)
+  local info = vim.fn.getwininfo(win)[1] or {}
+  local width = math.max(vim.api.nvim_win_get_width(win) - (info.textoff or 0), 1)
+  M.clear(buf)
+  count = count or #hunks
+  for i, hunk in ipairs(hunks) do
+    for _, edit in ipairs(hunk.edits) do
+      show_edit(buf, edit, width)
+    end
+    local label = count > 1 and ('%d of %d: '):format((number or 1) + i - 1, count) or ''
+    local at = hunk.edits[1] and start(hunk.edits[1]) or 0
+    vim.api.nvim_buf_set_extmark(buf, namespace, at, 0, {
+      virt_text = { { ('  %s%s'):format(label, words.how(hunk)), 'AcpHint' } },
+      hl_mode = 'combine',
+    })
+  end
+end
+
+--- Puts the cursor of a window on a hunk, near its upper edge: below is what one chooses from.
+---@param win integer
+---@param hunk acp.PlacedHunk
+function M.go_to(win, hunk)
+  local edit = hunk.edits[1]
+  local at = edit and start(edit) or 0
+  vim.api.nvim_win_call(win, function()
+    vim.api.nvim_win_set_cursor(win, { at + 1, 0 })
+    vim.cmd.normal({ args = { 'zv' }, bang = true })
+    local fill = edit and edit.last == 0 and math.min(#edit.lines, 10) or 0
+    vim.fn.winrestview({ topline = math.max(at - 2, 1), topfill = fill })
+  end)
+end
+
+return M
