@@ -93,7 +93,7 @@ end
 
 ---@param it acp.Applying
 ---@param buf integer
----@param plan acp.Placed
+---@param plan acp.Places
 ---@param hunks acp.PlacedHunk[]
 local function carry_out(it, buf, plan, hunks)
   local changes = {}
@@ -145,7 +145,7 @@ local function nothing(it, buf, missing)
 end
 
 ---@param it acp.Applying
----@param plan acp.Placed
+---@param plan acp.Places
 local function placed(it, plan)
   local choice = it.choice
   local win = choice and choice.win or -1
@@ -154,7 +154,9 @@ local function placed(it, plan)
     return finish(it, { code = 'no_buffer', message = 'The buffer was closed meanwhile' })
   elseif vim.api.nvim_buf_get_changedtick(buf) ~= plan.tick then
     return look(it, buf, win)
-  elseif not plan.hunks[1] then
+  end
+  local first = plan.hunks[1]
+  if not first then
     return nothing(it, buf, plan.missing)
   end
   choice.hunks, choice.missing = plan.hunks, plan.missing
@@ -167,7 +169,7 @@ local function placed(it, plan)
     carry_out(it, buf, plan, hunks)
   end
   preview.show(win, plan.hunks)
-  preview.go_to(win, plan.hunks[1])
+  preview.go_to(win, first)
   require('acp.apply.choose').open(choice)
 end
 
@@ -206,8 +208,8 @@ local function answered(effect)
     return
   elseif not effect.files then
     return finish(it, { code = 'no_code', message = 'There is no code block in this chat' })
-  elseif effect.tick then
-    return placed(it, effect)
+  elseif effect.places then
+    return placed(it, effect.places)
   end
   it.files, it.source.code = effect.files, it.source.code or effect.code
   next_file(it)
@@ -221,7 +223,7 @@ local function attach()
 end
 
 --- Applies the code that is meant here, after it was shown where it goes.
----@param opts? { name?: string, range?: integer[] } the buffer or file; lines, from 1
+---@param opts? { name?: string, range?: acp.LineRange } the buffer or file; the lines meant
 ---@return boolean? ok, acp.Err? err
 function M.run(opts)
   opts = opts or {}
@@ -236,9 +238,10 @@ function M.run(opts)
   ---@type acp.Applying
   local it = { source = source, name = opts.name, files = {}, file = 0, tries = 0 }
   local buf = vim.api.nvim_get_current_buf()
-  if opts.range and not vim.b[buf].acp_role then
+  local range = opts.range
+  if range and not vim.b[buf].acp_role then
     -- Selected lines of a buffer make place for the code.
-    it.buf, it.first, it.last = buf, opts.range[1] - 1, opts.range[2]
+    it.buf, it.first, it.last = buf, range.first - 1, range.last
     it.name = it.name or tostring(buf)
   end
   current = it

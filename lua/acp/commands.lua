@@ -5,9 +5,14 @@ local notify = require('acp.notify')
 
 local M = {}
 
+--- Lines that a command is for, from 1.
+---@class (exact) acp.LineRange
+---@field first integer
+---@field last integer
+
 ---@class (exact) acp.Subcommand
 ---@field desc string
----@field impl fun(args: string[], range?: integer[]) with the lines it is for, from 1
+---@field impl fun(args: string[], range?: acp.LineRange)
 ---@field complete? fun(args: string[]): string[] of what comes after these
 
 ---@param candidates string[]
@@ -199,7 +204,7 @@ function M.run(args)
       'error'
     )
   end
-  local range = args.range > 0 and { args.line1, args.line2 } or nil
+  local range = args.range > 0 and { first = args.line1, last = args.line2 } or nil
   subcommand.impl(vim.list_slice(args.fargs, 2), range)
 end
 

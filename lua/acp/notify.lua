@@ -5,6 +5,7 @@ local M = {}
 ---@type table<string, integer> failures that are not errors; every other code is one
 local levels = {
   no_session = vim.log.levels.WARN,
+  no_code = vim.log.levels.WARN,
   not_running = vim.log.levels.INFO,
   session_closed = vim.log.levels.INFO,
   agent_killed = vim.log.levels.INFO,

@@ -60,6 +60,8 @@ pub enum How {
     Region,
     /// Code stands for the whole text.
     Whole,
+    /// Code stands for what the user has selected.
+    Selection,
     /// Nothing says where it belongs: it goes where the user is.
     Cursor,
 }
@@ -74,6 +76,7 @@ impl How {
             How::Fuzzy => "fuzzy",
             How::Region => "region",
             How::Whole => "whole",
+            How::Selection => "selection",
             How::Cursor => "cursor",
         }
     }

@@ -28,8 +28,8 @@ end
 ---@return string[]
 local function about(missing)
   local lines = {}
-  for i = 1, math.min(#missing, most) do
-    lines[i] = 'Not this: ' .. words.missing(missing[i])
+  for _, it in ipairs(vim.list_slice(missing, 1, most)) do
+    table.insert(lines, 'Not this: ' .. words.missing(it))
   end
   if #missing > most then
     table.insert(lines, ('and %d more'):format(#missing - most))

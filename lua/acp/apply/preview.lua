@@ -27,7 +27,7 @@ end
 local function row(line, tab, width)
   line = #line > 4 * width and line:sub(1, 4 * width) or line
   while line:find('\t', 1, true) do
-    local before = line:match('^[^\t]*')
+    local before = line:match('^[^\t]*') or ''
     local fill = tab - vim.fn.strdisplaywidth(before) % tab
     line = before .. (' '):rep(fill) .. line:sub(#before + 2)
   end
@@ -44,8 +44,8 @@ local function show_edit(buf, edit, width)
     vim.api.nvim_buf_set_extmark(buf, namespace, at, 0, { line_hl_group = 'AcpRemoved' })
   end
   local rows, tab = {}, vim.bo[buf].tabstop
-  for i = 1, math.min(#edit.lines, most) do
-    rows[i] = row(edit.lines[i], tab, width)
+  for _, line in ipairs(vim.list_slice(edit.lines, 1, most)) do
+    table.insert(rows, row(line, tab, width))
   end
   if #edit.lines > most then
     table.insert(rows, { { words.count(#edit.lines - most, 'more line'), 'AcpMuted' } })

@@ -34,7 +34,8 @@ local function selected(buf, session, first, last)
     local inner = {}
     for _, row in ipairs(region.rows) do
       if row >= first and row < last then
-        table.insert(inner, (lines[row - first + 1]:sub(region.col + 1)))
+        local line = lines[row - first + 1] or ''
+        table.insert(inner, line:sub(region.col + 1))
       end
     end
     lines = inner
@@ -58,7 +59,7 @@ local function code_at(buf, row)
 end
 
 --- What is meant where the user is.
----@param range? integer[] lines, from 1
+---@param range? acp.LineRange
 ---@return acp.ApplySource?, acp.Err?
 function M.here(range)
   local buf = vim.api.nvim_get_current_buf()
@@ -70,7 +71,7 @@ function M.here(range)
   if not session or not require('acp.ui.surface').level(buf) then
     return refuse('There is no chat here')
   elseif range then
-    return selected(buf, session, range[1] - 1, range[2])
+    return selected(buf, session, range.first - 1, range.last)
   end
   local code = code_at(buf, vim.api.nvim_win_get_cursor(0)[1] - 1)
   if not code then

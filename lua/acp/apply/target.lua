@@ -67,7 +67,7 @@ local function named(name)
   if number and vim.api.nvim_buf_is_valid(number) then
     return number
   end
-  local path = vim.fn.fnamemodify(vim.fn.expand(name), ':p')
+  local path = vim.fn.fnamemodify(name, ':p')
   if vim.fn.bufexists(path) == 1 or vim.uv.fs_stat(path) then
     return buffer_of(path)
   end

@@ -12,6 +12,7 @@ local hows = {
   fuzzy = 'fits roughly',
   region = 'takes the place of what begins like it',
   whole = 'takes the place of everything',
+  selection = 'takes the place of what is selected',
   cursor = 'goes to the cursor: nothing says where it belongs',
 }
 

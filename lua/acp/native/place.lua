@@ -12,7 +12,7 @@
 ---@field edits acp.LineEdit[] what changes, in order: for showing
 ---@field changes acp.Change[] the same as small as can be, in the order in which it is to be done
 ---@field score integer how sure it is, of a hundred
----@field how 'exact'|'moved'|'spaces'|'fuzzy'|'region'|'whole'|'cursor'
+---@field how 'exact'|'moved'|'spaces'|'fuzzy'|'region'|'whole'|'selection'|'cursor'
 
 ---@class (exact) acp.PlacedMissing
 ---@field what string a line of it
@@ -24,17 +24,20 @@
 ---@field path? string as it was written
 ---@field kind 'changed'|'made'|'deleted'
 
+---@class (exact) acp.Places
+---@field tick integer the state of the buffer they are for
+---@field eol boolean
+---@field bom boolean
+---@field hunks acp.PlacedHunk[] in the order of the buffer
+---@field missing acp.PlacedMissing[]
+
 --- What some code is, and where it goes if that was asked. Without `files` there is no such code.
 ---@class (exact) acp.Placed: acp.Effect type "placed"
 ---@field tag integer
 ---@field code? integer its number in the chat
 ---@field diff? boolean
 ---@field files? acp.PlacedFile[]
----@field tick? integer the state of the buffer it is for
----@field eol? boolean
----@field bom? boolean
----@field hunks? acp.PlacedHunk[]
----@field missing? acp.PlacedMissing[]
+---@field places? acp.Places
 
 --- The action "place". Has `source` and `lang`, or `session` and, for another block of code than
 --- the last, `code`.

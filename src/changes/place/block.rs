@@ -39,7 +39,7 @@ pub fn place_code(code: &[&str], text: &[&str], at: &At) -> Placing {
         return placing;
     }
     if let At::Rows(rows) = at {
-        placing.found.extend(put(code, text, rows.clone()));
+        placing.found.extend(put(code, text, rows.clone()).map(|it| it.by(How::Selection, 100)));
         return placing;
     }
     let plain_text: Vec<String> = text.iter().map(|it| plain(it)).collect();

@@ -43,12 +43,15 @@ pub(super) fn placed(lua: &Lua, it: Placed) -> LuaResult<LuaTable> {
     })?;
     let table = table!(table; code: read.id, diff: read.is_diff, files: files);
     match it.places {
-        Some(Places { tick, found, missing, format: (eol, bom) }) => Ok(table!(table;
-            tick: tick, eol: eol, bom: bom,
-            hunks: list(lua, found, hunk)?, missing: list(lua, missing, self::missing)?,
-        )),
+        Some(it) => Ok(table!(table; places: places(lua, it)?)),
         None => Ok(table),
     }
+}
+
+fn places(lua: &Lua, it: Places) -> LuaResult<LuaTable> {
+    let (eol, bom) = it.format;
+    let (hunks, missing) = (list(lua, it.found, hunk)?, list(lua, it.missing, missing)?);
+    Ok(table!(lua, tick: it.tick, eol: eol, bom: bom, hunks: hunks, missing: missing))
 }
 
 fn hunk(lua: &Lua, it: Found) -> LuaResult<LuaTable> {

@@ -89,7 +89,7 @@ local function save()
 end
 
 local function apply()
-  vim.cmd('Acp apply')
+  require('acp.commands.apply').apply.impl({})
 end
 
 local transcript, in_detail = { 'transcript' }, { 'detail' }
