@@ -18,6 +18,7 @@ mod plugin;
 mod report;
 
 mod api;
+mod apply;
 mod blocks;
 mod chat;
 mod death;
