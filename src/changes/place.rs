@@ -220,10 +220,13 @@ fn weight(plain: &str) -> usize {
     1 + plain.chars().filter(|it| it.is_alphanumeric()).take(8).count()
 }
 
+/// Lines longer than this are the same or are not.
+const LONG: usize = 2000;
+
 /// How alike two lines are, of a hundred: by what they begin and end with.
 fn likeness(one: &str, other: &str) -> usize {
     let most = one.len().max(other.len());
-    if one == other || most == 0 {
+    if one == other || most == 0 || most > LONG {
         return if one == other { 100 } else { 0 };
     }
     let (one, other) = (one.as_bytes(), other.as_bytes());

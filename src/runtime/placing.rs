@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::merging::{Change, change};
 use super::outbox::{Item, Outbox};
-use crate::changes::place::{At, FilePatch, Kind, LineEdit, Missing, Snippet};
-use crate::changes::place::{Found as Place, Placing, place_code, place_patch};
+pub use crate::changes::place::{At, Kind, LineEdit, Missing, Why};
+use crate::changes::place::{FilePatch, Found as Place, Placing, Snippet, place_code, place_patch};
 use crate::session::entry::{Entry, Role};
 use crate::session::ids::{SessionId, Tag};
 use crate::session::live::Live;

@@ -197,6 +197,13 @@ fn blanks_are_taken_as_the_text_has_them() {
 }
 
 #[test]
+fn the_blanks_before_lines_may_be_lost() {
+    let diff = "@@ -6,3 +6,3 @@\nfn two() {\n-    let b = 2;\n+    let b = 22;\n    call(b);\n}\n";
+    assert_eq!(patched(diff, TEXT), TEXT.replace("let b = 2;", "let b = 22;"));
+    assert_eq!(placed(diff, TEXT).found[0].how, How::Exact);
+}
+
+#[test]
 fn some_lines_may_be_others() {
     let diff = "@@\n fn two() {\n     // says what it is\n-    let b = 2; // two\n+    let b = 22;\n     call(b);\n }\n";
     let placing = placed(diff, TEXT);

@@ -40,8 +40,13 @@ end
 ---@param edit acp.LineEdit
 ---@param width integer
 local function show_edit(buf, edit, width)
-  for at = edit.first, math.min(edit.last, vim.api.nvim_buf_line_count(buf)) - 1 do
-    vim.api.nvim_buf_set_extmark(buf, namespace, at, 0, { line_hl_group = 'AcpRemoved' })
+  if edit.first < edit.last then
+    vim.api.nvim_buf_set_extmark(buf, namespace, edit.first, 0, {
+      end_row = edit.last,
+      hl_group = 'AcpRemoved',
+      hl_eol = true,
+      strict = false,
+    })
   end
   local rows, tab = {}, vim.bo[buf].tabstop
   for _, line in ipairs(vim.list_slice(edit.lines, 1, most)) do

@@ -12,6 +12,8 @@ use crate::changes::script::{Slide, script};
 const MOST: usize = 60;
 /// How alike the first line must be to one of the text that has the same name in it.
 const ALIKE: usize = 40;
+/// How many places are looked at more closely.
+const CANDIDATES: usize = 50;
 /// How much less alike the next best must be.
 const MARGIN: usize = 10;
 
@@ -213,6 +215,7 @@ impl<'a> Finder<'a> {
         scored.retain(|it| it.0 + MARGIN > most && (most < 100 || it.0 == 100));
         let mut regions: Vec<(Range<usize>, usize)> = scored
             .into_iter()
+            .take(CANDIDATES)
             .map(|(alike, row)| {
                 let rows = self.region(unit, head, row);
                 let share = self.share(unit, &rows);

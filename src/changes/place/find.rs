@@ -11,13 +11,16 @@ use super::{Found, How, Placing, Why, fuzzy, plain, telling, weight};
 const ENOUGH: usize = 50;
 /// How much less the next best place must have.
 const MARGIN: usize = 10;
+/// How many pairs of lines are looked at for one file: some seconds' worth. What comes after is
+/// not looked for.
+const EFFORT: usize = 400_000_000;
 /// The most places that are told of.
 const PLACES: usize = 10;
 
 /// Finds the places of a file's hunks in its text.
 pub fn place_patch(patch: &FilePatch, text: &[&str]) -> Placing {
     let plain_text: Vec<String> = text.iter().map(|it| plain(it)).collect();
-    let mut finder = Finder { text, plain_text, drift: 0, after: 0 };
+    let mut finder = Finder { text, plain_text, drift: 0, after: 0, left: EFFORT };
     let mut placing = Placing::default();
     for hunk in &patch.hunks {
         let what = what(hunk);
@@ -49,6 +52,8 @@ struct Finder<'a> {
     drift: isize,
     /// Where the last hunk ended.
     after: usize,
+    /// How many pairs of lines may still be looked at.
+    left: usize,
 }
 
 impl Finder<'_> {
@@ -57,6 +62,11 @@ impl Finder<'_> {
         // A hunk of no old lines says after which line it comes.
         let stated = hunk.line.map(|it| if old.is_empty() { it } else { it.saturating_sub(1) });
         let expected = stated.map(|it| it.saturating_add_signed(self.drift));
+        if self.left == 0 {
+            return Err(Why::Nowhere(None));
+        }
+        let effort = self.text.len().saturating_mul(old.len().clamp(4, 400));
+        self.left = self.left.saturating_sub(effort);
         let result = self.place(hunk, (&old, &new), expected);
         let stated = stated.and_then(|it| isize::try_from(it).ok());
         let at = |row: usize| isize::try_from(row).unwrap_or_default();

@@ -207,6 +207,7 @@ impl Reader {
         while hunk.lines.last().is_some_and(|(mark, it)| *mark == Mark::Kept && it.is_empty()) {
             hunk.lines.pop();
         }
+        unmark(&mut hunk);
         if self.files.is_empty() {
             self.files.push(FilePatch { path: None, kind: Kind::Changed, hunks: Vec::new() });
         }
@@ -226,8 +227,6 @@ impl Reader {
             Some(("-", text)) if !made => (Mark::Removed, text),
             Some(("\\", text)) if text.starts_with(" No newline") => return,
             _ if made => (Mark::Added, line),
-            Some((" ", text)) => (Mark::Kept, text),
-            // The blank before it got lost.
             _ => (Mark::Kept, line),
         };
         if mark == Mark::Kept && matches!(text.trim(), "..." | "…") {
@@ -241,6 +240,22 @@ impl Reader {
             return;
         }
         hunk.lines.push((mark, text.to_owned()));
+    }
+}
+
+/// Takes the blank away that stands before lines that stay. Where it got lost before one line, the
+/// others have none either.
+fn unmark(hunk: &mut Hunk) {
+    let is_bare = |(mark, line): &(Mark, String)| {
+        *mark == Mark::Kept && !line.is_empty() && !line.starts_with(' ')
+    };
+    if hunk.lines.iter().any(is_bare) {
+        return;
+    }
+    for (_, line) in hunk.lines.iter_mut().filter(|it| it.0 == Mark::Kept) {
+        if !line.is_empty() {
+            line.remove(0);
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use mlua::prelude::{Lua, LuaResult, LuaTable};
 
 use super::merge::{change, live};
 use super::{list, optional_text};
-use crate::changes::place::{At, Kind, LineEdit, Missing, Why};
-use crate::runtime::placing::{Found, Placed, Places, Source, Target, Wanted};
+use crate::runtime::placing::{
+    At, Found, Kind, LineEdit, Missing, Placed, Places, Source, Target, Wanted, Why,
+};
 use crate::session::ids::SessionId;
 
 /// What is to go where.
