@@ -10,6 +10,7 @@ local budget = 4e6
 local listeners = {
   'ui.look',
   'files',
+  'review',
   'ui.winbar',
   'ui.detail',
   'ui.attachment',

@@ -13,6 +13,7 @@ local M = {}
 ---@class (exact) acp.Subcommand
 ---@field desc string
 ---@field impl fun(args: string[], range?: acp.LineRange)
+---@field range? boolean whether it takes one
 ---@field complete? fun(args: string[]): string[] of what comes after these
 
 ---@param candidates string[]
@@ -132,7 +133,8 @@ M.subcommands = {
   },
 }
 
-for _, group in ipairs({ 'access', 'apply', 'kept', 'prompt', 'rules', 'settings', 'view' }) do
+local groups = { 'access', 'apply', 'kept', 'prompt', 'review', 'rules', 'settings', 'view' }
+for _, group in ipairs(groups) do
   for name, subcommand in pairs(require('acp.commands.' .. group)) do
     M.subcommands[name] = subcommand
   end
@@ -205,6 +207,9 @@ function M.run(args)
     )
   end
   local range = args.range > 0 and { first = args.line1, last = args.line2 } or nil
+  if range and not subcommand.range then
+    return notify.show((':Acp %s takes no range'):format(name), 'error')
+  end
   subcommand.impl(vim.list_slice(args.fargs, 2), range)
 end
 

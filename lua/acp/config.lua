@@ -50,6 +50,22 @@ local M = {}
 ---@field width number
 ---@field height number
 
+---@alias acp.ReviewKeys table<string, string|false>
+
+---@class (exact) acp.ReviewConfigOpts
+---@field inline? boolean whether pending changes are shown in their files
+---@field signs? boolean beside them
+---@field sign_priority? integer
+---@field hint? boolean the keys, at the change under the cursor
+---@field keys? acp.ReviewKeys|false in files while changes are pending there
+
+---@class (exact) acp.ReviewConfig
+---@field inline boolean
+---@field signs boolean
+---@field sign_priority integer
+---@field hint boolean
+---@field keys acp.ReviewKeys
+
 ---@class (exact) acp.Opts
 ---@field default_agent? string
 ---@field agents? table<string, acp.AgentOpts|false>
@@ -63,6 +79,7 @@ local M = {}
 ---@field log? { level?: 'error'|'warn'|'info'|'debug'|'trace' }
 ---@field permissions? acp.PermissionOpts
 ---@field files? { after_write?: 'save'|'keep', max_read?: number, private?: string[] }
+---@field review? acp.ReviewConfigOpts
 ---@field history? { size?: integer, persist?: boolean } past prompts: how many, and whether on disk
 ---@field prompt? { complete?: 'auto'|'manual' } whether completion opens by itself
 
@@ -89,6 +106,7 @@ local M = {}
 ---@field log { level: string }
 ---@field permissions acp.PermissionConfig
 ---@field files { after_write: string, max_read: number, private: string[] }
+---@field review acp.ReviewConfig
 ---@field history { size: integer, persist: boolean }
 ---@field prompt { complete: 'auto'|'manual' }
 
@@ -139,6 +157,8 @@ M.defaults = {
     history_next = { n = '<Down>', i = '<Down>' },
     history_search = { i = '<C-x><C-h>' },
     queue = { n = 'gQ' },
+    review_accept = { n = 'ga' },
+    review_reject = { n = 'gr' },
   },
   log = { level = 'info' },
   permissions = { open = 'auto', store = 'ask', notify_rules = false, rules = {} },
@@ -152,6 +172,24 @@ M.defaults = {
       'id_{rsa,dsa,ecdsa,ed25519}',
       '{.netrc,.pgpass,.npmrc,.pypirc,.git-credentials,.htpasswd}',
       '.{ssh,gnupg,aws,azure,kube,docker}/**',
+    },
+  },
+  review = {
+    inline = true,
+    signs = true,
+    sign_priority = 9,
+    hint = true,
+    keys = {
+      next = ']g',
+      previous = '[g',
+      accept = 'gla',
+      reject = 'glr',
+      edit = 'gle',
+      reason = 'glw',
+      accept_file = 'glA',
+      reject_file = 'glR',
+      toggle = 'glt',
+      list = 'gll',
     },
   },
   history = { size = 1000, persist = true },

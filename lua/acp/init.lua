@@ -18,6 +18,9 @@ function M.setup(opts)
   if package.loaded['acp.files'] then
     require('acp.files').apply()
   end
+  if package.loaded['acp.review'] then
+    require('acp.review').apply()
+  end
 end
 
 --- Opens a session, or shows again the one used last. `focus = false` makes no window; else the
@@ -89,6 +92,28 @@ end
 ---@return true?, acp.Err?
 function M.respond(permission_id, option_id)
   return require('acp.permission').respond(permission_id, option_id)
+end
+
+--- Changes of agents that wait to be accepted or rejected, by path.
+---@param id? integer only what this session has done
+---@return acp.ChangedFile[]
+function M.changes(id)
+  return require('acp.review.diff').changes(id)
+end
+
+--- Accepts a hunk by its place in `changes`, else the whole file, without a path all files.
+---@param opts? acp.ReviewOpts
+---@return true?, acp.Err?
+function M.accept(opts)
+  return require('acp.review').accept(require('acp.review.api').target(opts))
+end
+
+--- Rejects the same: it is taken out of buffer and file. With a `reason` the agent is told.
+---@param opts? acp.ReviewOpts
+---@return true?, acp.Err?
+function M.reject(opts)
+  local target, err = require('acp.review.api').target(opts)
+  return require('acp.review').reject(target, err, opts and opts.reason)
 end
 
 --- A short text for a statusline, empty when there is no session.

@@ -16,8 +16,7 @@ local M = {}
 ---@field groups string[] highlight groups that `paint` refers to
 ---@field start fun(opts: acp.StartOpts): true?, acp.Err?
 ---@field send fun(action: acp.Action): acp.Sent?, acp.Err?
----@field lines fun(buf: integer, tick: integer, first: integer, last: integer, author: integer, lines?: string[])
----@field changes fun(session?: integer): acp.FileChange[]
+---@field lines fun(buf: integer, tick: integer, first: integer, last: integer, by: integer, to?: string[])
 ---@field tick fun(buf: integer, tick: integer)
 ---@field drain fun(): acp.Batch?
 ---@field rearm fun()
@@ -29,6 +28,7 @@ local M = {}
 ---@field permissions fun(): acp.Permission[] those that wait for an answer
 ---@field settings fun(session: integer): acp.Settings?
 ---@field queue fun(session: integer): acp.Queued[] prompts that wait, in order
+---@field changes fun(session?: integer): acp.ChangedFile[] what waits for the user, by path
 ---@field shutdown fun(timeout_ms: integer)
 
 --- The shape of the boundary this Lua code expects.

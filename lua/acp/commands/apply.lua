@@ -8,6 +8,7 @@ M.apply = {
   complete = function(args)
     return #args == 0 and require('acp.apply.target').names() or {}
   end,
+  range = true,
   impl = function(args, range)
     local name = args[1] and table.concat(args, ' ') or nil
     local ok, err = require('acp.apply').run({ name = name, range = range })

@@ -96,6 +96,13 @@ local function keys_by_mode(value)
   return not fits and 'false, or keys by mode, such as { n = "<CR>", i = "<C-s>" }' or nil
 end
 
+---@param value any
+---@return string?
+local function one_key(value)
+  local fits = value == false or type(value) == 'string' and value ~= ''
+  return not fits and 'a key such as "]g", or false' or nil
+end
+
 ---@type table<string, acp.Check>
 local agent_fields = {
   command = strings,
@@ -161,6 +168,8 @@ local schema = {
     history_next = keys_by_mode,
     history_search = keys_by_mode,
     queue = keys_by_mode,
+    review_accept = keys_by_mode,
+    review_reject = keys_by_mode,
   },
   log = { level = one_of('error', 'warn', 'info', 'debug', 'trace') },
   permissions = {
@@ -175,6 +184,24 @@ local schema = {
     after_write = one_of('save', 'keep'),
     max_read = number_in(0.01, 1024),
     private = patterns,
+  },
+  review = {
+    inline = is('boolean'),
+    signs = is('boolean'),
+    sign_priority = number_in(0, 65535),
+    hint = is('boolean'),
+    keys = {
+      next = one_key,
+      previous = one_key,
+      accept = one_key,
+      reject = one_key,
+      edit = one_key,
+      reason = one_key,
+      accept_file = one_key,
+      reject_file = one_key,
+      toggle = one_key,
+      list = one_key,
+    },
   },
   history = { size = number_in(0, 100000), persist = is('boolean') },
   prompt = { complete = one_of('auto', 'manual') },
@@ -266,9 +293,18 @@ function M.apply(base, user, path, problems)
   if keys == false then
     user.keys = nil
   end
+  local review = user.review
+  local no_review_keys = type(review) == 'table' and review.keys == false
+  if no_review_keys then
+    user.review = vim.tbl_extend('force', {}, review)
+    user.review.keys = nil
+  end
   local result = merge(base, user, schema, path, problems)
   if keys == false then
     result.keys = {}
+  end
+  if no_review_keys then
+    result.review.keys = {}
   end
   if type(agents) == 'table' then
     result.agents = merge_agents(base.agents, agents, path .. '.agents', problems)

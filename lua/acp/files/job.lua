@@ -21,12 +21,13 @@ local most = 40
 ---@field pick? 'ours'|'theirs'|'both'
 ---@field edited? string
 ---@field edited_from? string
+---@field reject? fun(): acp.Rejection what of pending changes is taken back, as the rows are now
+---@field modified? boolean whether the buffer was, just before it was changed
 ---@field clash fun(job: acp.MergeJob, plan: acp.Merged)
 ---@field done fun(plan?: acp.Merged, refused?: string)
 ---@field tag? integer
 ---@field tries? integer
 ---@field author integer in whose name the change is made: see `acp.files.mirror`
----@field reject? { hunks?: integer[], rows?: integer[], all?: boolean } hunks under review
 ---@field waited? boolean
 ---@field plain? boolean the core has no copy of the buffer
 ---@field over? boolean
@@ -98,9 +99,9 @@ function step(job)
     ask = job.ask,
     path = vim.api.nvim_buf_get_name(job.buf),
     pick = job.pick,
-    reject = job.reject,
     edited = job.edited,
     edited_from = job.edited_from,
+    reject = job.reject and job.reject(),
   })
   local ok, err = client.send(action --[[@as acp.Action]])
   if not ok then
@@ -173,6 +174,7 @@ local function carry_out(job, plan)
   elseif plan.clashes[1] then
     return job.clash(job, plan)
   end
+  job.modified = vim.bo[job.buf].modified
   local ok, result = pcall(
     mirror.as,
     job.author,

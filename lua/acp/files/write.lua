@@ -9,24 +9,6 @@ local M = {}
 ---@type table<integer, acp.MergeJob> by the number of the question
 local open = {}
 
---- Saves like `:write`, with all its autocommands. `!` is for the questions it would ask, such as
---- whether to overwrite a file that has changed: the agent has just been told to.
----@param buf integer
----@return string? err
-local function save(buf)
-  local bo = vim.bo[buf]
-  -- A line ending that the agent left out is not for us to add.
-  local fix = bo.fixendofline
-  bo.fixendofline = fix and bo.endofline
-  local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
-    vim.cmd('silent keepalt write! ++p')
-  end)
-  if vim.api.nvim_buf_is_valid(buf) then
-    bo.fixendofline = fix
-  end
-  return not ok and find.words_of(err) or nil
-end
-
 ---@param ask integer
 ---@param kind 'done'|'failed'|'not_loaded'|'conflict'
 ---@param value? string
@@ -40,7 +22,7 @@ end
 local function finish(effect, buf, kept)
   local err
   if require('acp.config').get().files.after_write == 'save' then
-    err = save(buf)
+    err = require('acp.files.save').save(buf)
   end
   require('acp.events').emit('AcpFileChanged', {
     session = effect.session,

@@ -266,47 +266,59 @@
 ---@field is_theirs boolean whether what comes out is what the other side has
 ---@field stamp? acp.Stamp of the file on the disk
 
---- A hunk to be shown. Rows and columns count from 0, ends are exclusive.
----@class (exact) acp.ShownHunk
+--- Text that was there before, with the bytes that have changed.
+---@class (exact) acp.RemovedLine
+---@field text string
+---@field spans [integer, integer][] from, to
+
+--- Rows count from 0 and are those of the buffer at `tick`, the last one excluded. Where `first` is
+--- `last` there are only removed lines: before row `first`, or after the last row.
+---@class (exact) acp.Hunk
 ---@field id integer
 ---@field session integer
 ---@field state 'pending'|'edited'
----@field first integer the row, or the one below removed lines
+---@field first integer
 ---@field last integer
----@field tick integer the state of the buffer it is for
----@field removed { text: string, spans: integer[][] }[]
----@field words integer[][] row, first and last column of what is new in rows that replace others
+---@field tick integer
+---@field removed acp.RemovedLine[]
+---@field words [integer, integer, integer][] row, from, to: what is new in rows that replace others
 
----@class (exact) acp.HunksEffect: acp.Effect type "hunks"
+--- Changes of a file that wait for the user. Hunks that are not named are as they were.
+---@class (exact) acp.Hunks: acp.Effect type "hunks"
 ---@field path string
 ---@field buf? integer
----@field full boolean whether what was told before is void
+---@field full boolean all that was told before is void
 ---@field kind 'changed'|'made'|'deleted'
----@field set acp.ShownHunk[] new ones, and those to be shown anew
----@field gone integer[] those that are no more
----@field count integer how many there are
+---@field set acp.Hunk[]
+---@field gone integer[] ids
+---@field count integer how many are left
+
+--- What of a buffer's pending changes is taken back: one of these.
+---@class (exact) acp.Rejection
+---@field hunks? integer[] ids
+---@field rows? [integer, integer] first and last, the last one excluded
+---@field all? boolean
 
 ---@class (exact) acp.Rejected: acp.Effect type "rejected"
 ---@field tag integer
 ---@field path string
----@field err? string
+---@field err? acp.Err
 
---- A hunk for programs.
----@class (exact) acp.Hunk
+---@class (exact) acp.ChangedHunk
 ---@field id integer
----@field start integer its first line, from 1
+---@field session integer
+---@field state 'pending'|'edited'
+---@field start integer the line, from 1
 ---@field old string[]
 ---@field new string[]
----@field state 'pending'|'edited'
----@field session integer
 
----@class (exact) acp.FileChange
+---@class (exact) acp.ChangedFile
 ---@field path string
 ---@field kind 'changed'|'made'|'deleted'
----@field session integer who changed it last
+---@field session integer
 ---@field added integer
 ---@field removed integer
----@field hunks acp.Hunk[]
+---@field hunks acp.ChangedHunk[]
 
 ---@class (exact) acp.DiskChanged: acp.Effect type "disk_changed"
 ---@field tag integer

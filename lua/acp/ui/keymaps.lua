@@ -109,8 +109,10 @@ M.actions = {
   close = { desc = 'end the session', run = ex('Acp close') },
 }
 
-for name, action in pairs(require('acp.ui.keymaps.view')) do
-  M.actions[name] = action
+for _, group in ipairs({ 'review', 'view' }) do
+  for name, action in pairs(require('acp.ui.keymaps.' .. group)) do
+    M.actions[name] = action
+  end
 end
 
 --- The <Plug> map of an action.

@@ -118,6 +118,15 @@ function M.context(info)
   return ('%d%% context'):format(math.floor(100 * usage.used / usage.size + 0.5))
 end
 
+--- Such as "3 to review", empty when nothing is.
+---@param id integer
+---@return string
+function M.pending(id)
+  local store = package.loaded['acp.review.store']
+  local count = store and store.count(id) or 0
+  return count > 0 and ('%d to review'):format(count) or ''
+end
+
 --- Such as "$0.13", empty when unknown.
 ---@param info acp.SessionInfo
 ---@return string
@@ -172,7 +181,9 @@ local function line()
     return ''
   end
   local queued = info.queued > 0 and (' +%d'):format(info.queued) or ''
-  return ('%s: %s%s'):format(text.no_percent(info.agent), M.state_text(info), queued)
+  local pending = M.pending(info.id)
+  pending = pending ~= '' and ', ' .. pending or ''
+  return ('%s: %s%s%s'):format(text.no_percent(info.agent), M.state_text(info), queued, pending)
 end
 
 --- A short text for a statusline: the session that is meant now and what it does. It is literal

@@ -31,11 +31,12 @@ local function parts(info, win)
   local following = follow and follow.shown(win) and look.glyphs().eye .. ' follows' or ''
   local plan = status.plan(info.id)
   return {
-    { text = following, rank = 3 },
+    { text = following, rank = 4 },
+    { text = status.pending(info.id), rank = 2 },
     { text = plan ~= '' and 'plan ' .. plan or '', rank = 1 },
-    { text = status.names(info.id), rank = 4 },
-    { text = status.context(info), rank = 2 },
-    { text = status.cost(info), rank = 5 },
+    { text = status.names(info.id), rank = 5 },
+    { text = status.context(info), rank = 3 },
+    { text = status.cost(info), rank = 6 },
   }
 end
 

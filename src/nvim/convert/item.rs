@@ -34,6 +34,10 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
             }
             Item::Hunks(hunks) => effects.raw_push(review::hunks(lua, hunks)?)?,
             Item::Rejected(tag, path, err) => {
+                let err = match err {
+                    Some(message) => Some(table!(lua, code: "not_rejected", message: message)),
+                    None => None,
+                };
                 effects.raw_push(table!(lua, type: "rejected", tag: tag, path: path, err: err))?;
             }
             Item::Notice(message) => {

@@ -82,9 +82,10 @@ local function named(detail)
   return path, line and math.floor(line) or nil
 end
 
+--- The file and line that the row under the cursor is about.
 ---@param detail acp.Detail
 ---@return string? path, integer? line
-local function target(detail)
+function M.target(detail)
   local head = detail.head
   if not head then
     return nil
@@ -129,7 +130,7 @@ function M.jump(detail, split)
   if attachment then
     return require('acp.ui.attachment').open(attachment)
   end
-  local path, line = target(detail)
+  local path, line = M.target(detail)
   if not path then
     return require('acp.notify').show('There is no file here')
   end

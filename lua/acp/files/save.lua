@@ -1,0 +1,23 @@
+--- Saving a buffer after somebody else has changed it.
+
+local M = {}
+
+--- Saves like `:write`, with all its autocommands. `!` is for the questions it would ask, such as
+--- whether to overwrite a file that has changed: that has been settled before.
+---@param buf integer
+---@return string? err
+function M.save(buf)
+  local bo = vim.bo[buf]
+  -- A line ending that was left out is not for us to add.
+  local fix = bo.fixendofline
+  bo.fixendofline = fix and bo.endofline
+  local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
+    vim.cmd('silent keepalt write! ++p')
+  end)
+  if vim.api.nvim_buf_is_valid(buf) then
+    bo.fixendofline = fix
+  end
+  return not ok and require('acp.files.find').words_of(err) or nil
+end
+
+return M

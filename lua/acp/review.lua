@@ -1,0 +1,278 @@
+--- Review: changes of agents wait in their files until the user has accepted or rejected them. Here
+--- is what the core tells of them, and what is done about the one that is meant.
+
+local client = require('acp.client')
+local diff = require('acp.review.diff')
+local inline = require('acp.review.inline')
+local keys = require('acp.review.keys')
+local notify = require('acp.notify')
+local store = require('acp.review.store')
+local verbs = require('acp.review.verbs')
+
+local M = {}
+
+---@type table<integer, integer> autocommand groups by buffer
+local groups = {}
+
+---@param buf integer
+local function detach(buf)
+  if groups[buf] then
+    pcall(vim.api.nvim_del_augroup_by_id, groups[buf])
+    groups[buf] = nil
+  end
+  require('acp.review.drift').forget(buf)
+  keys.remove(buf)
+end
+
+---@param buf integer
+local function unloaded(buf)
+  local file = store.of_buf(buf)
+  if file then
+    store.leave(file)
+  end
+  detach(buf)
+end
+
+--- What a buffer needs while there is something to review in it.
+---@param buf integer
+local function attach(buf)
+  if groups[buf] then
+    return
+  end
+  local group = vim.api.nvim_create_augroup(('acp.review.%d'):format(buf), { clear = true })
+  groups[buf] = group
+  local hint = require('acp.review.hint')
+  ---@param events vim.api.keyset.events[]
+  ---@param desc string
+  ---@param callback fun()
+  local function on(events, desc, callback)
+    local opts = { group = group, buffer = buf, desc = desc, callback = callback }
+    vim.api.nvim_create_autocmd(events, opts)
+  end
+  on({ 'CursorMoved', 'BufEnter', 'WinEnter' }, 'acp: what to do with a change', function()
+    hint.update()
+  end)
+  on({ 'BufLeave', 'WinLeave' }, 'acp: no hint elsewhere', hint.clear)
+  on({ 'BufWinEnter' }, 'acp: room for removed lines', function()
+    inline.make_room(buf)
+  end)
+  on({ 'BufUnload' }, 'acp: marks go with the text', function()
+    unloaded(buf)
+  end)
+  require('acp.review.drift').watch(buf)
+  keys.add(buf)
+end
+
+local due = false
+
+--- Lists and numbers follow when all has been told.
+local function tell_others()
+  if due then
+    return
+  end
+  due = true
+  client.defer(function()
+    due = false
+    for _, name in ipairs({ 'quickfix', 'files' }) do
+      local module = package.loaded['acp.review.' .. name]
+      if module then
+        module.refresh()
+      end
+    end
+    require('acp.ui.status').expire()
+    require('acp.ui.winbar').refresh()
+  end)
+end
+
+--- Takes in what the core tells of a file.
+---@param effect acp.Hunks
+function M.told(effect)
+  local news = store.take(effect)
+  local buf = news.file.buf
+  if buf then
+    attach(buf)
+  end
+  if news.left and news.left ~= buf then
+    detach(news.left)
+  end
+  inline.update(news)
+  if buf and buf == vim.api.nvim_get_current_buf() or news.left then
+    require('acp.review.hint').update(true)
+  end
+  tell_others()
+end
+
+---@return nil, acp.Err
+local function nothing_here()
+  local key = keys.of('next')
+  local hint = store.count() == 0 and 'There is nothing to review'
+    or (key and ('%s goes to the next one'):format(key))
+    or ':Acp review lists all changes'
+  return nil, { code = 'no_change', message = 'there is no change here', hint = hint }
+end
+
+--- What the cursor is on, or these rows have.
+---@param rows? [integer, integer] first and last, the last one excluded
+---@return acp.ReviewTarget?, acp.Err?
+function M.here(rows)
+  local buf = vim.api.nvim_get_current_buf()
+  local file = store.of_buf(buf)
+  local at = vim.api.nvim_win_get_cursor(0)[1] - 1
+  if not file then
+    return nothing_here()
+  elseif rows then
+    if #store.within(buf, rows[1], rows[2]) == 0 then
+      return nothing_here()
+    end
+    return { path = file.path, rows = rows }
+  end
+  local place = store.at(buf, at)
+  if not place then
+    return nothing_here()
+  end
+  return { path = file.path, ids = { place.hunk.id }, session = place.hunk.session }
+end
+
+--- All of the file in this window.
+---@return acp.ReviewTarget?, acp.Err?
+function M.here_file()
+  local file = store.of_buf(vim.api.nvim_get_current_buf())
+  if not file then
+    return nothing_here()
+  end
+  return { path = file.path }
+end
+
+---@param target? acp.ReviewTarget
+---@param err? acp.Err
+---@return true?, acp.Err?
+function M.accept(target, err)
+  if not target then
+    return nil, err
+  end
+  return verbs.accept(target)
+end
+
+--- What a target has, to be quoted.
+---@param target acp.ReviewTarget
+---@return acp.HunkText[]
+local function quoted(target)
+  local file = store.file(target.path --[[@as string]])
+  if not file then
+    return {}
+  end
+  local ids = target.ids
+  if target.rows and file.buf then
+    ids = vim.tbl_map(function(place)
+      return place.hunk.id
+    end, store.within(file.buf, target.rows[1], target.rows[2]))
+  end
+  return diff.of(file, ids)
+end
+
+--- Rejects; with a reason the agent is told.
+---@param target? acp.ReviewTarget
+---@param err? acp.Err
+---@param reason? string
+---@return true?, acp.Err?
+function M.reject(target, err, reason)
+  if not target then
+    return nil, err
+  elseif not target.path then
+    return M.reject_all(target.session, reason)
+  end
+  local hunks = reason and quoted(target) or {}
+  verbs.reject(target, function(failed)
+    if failed then
+      notify.err(failed)
+    elseif reason then
+      require('acp.review.reason').tell(hunks, reason)
+    end
+  end)
+  return true
+end
+
+--- Rejects all files, or what one session has done in them.
+---@param session? integer
+---@param reason? string
+---@return true?, acp.Err?
+function M.reject_all(session, reason)
+  local any = false
+  for _, file in ipairs(store.files()) do
+    local ids ---@type integer[]?
+    if session then
+      ids = {}
+      for id, hunk in pairs(file.hunks) do
+        if hunk.session == session then
+          table.insert(ids, id)
+        end
+      end
+      table.sort(ids)
+    end
+    if not ids or #ids > 0 then
+      any = true
+      M.reject({ path = file.path, ids = ids, session = session }, nil, reason)
+    end
+  end
+  if not any then
+    return nil, { code = 'no_change', message = 'there is nothing to review' }
+  end
+  return true
+end
+
+--- Accepts the hunk under the cursor and puts the cursor at its beginning, to go on from there.
+---@return true?, acp.Err?
+function M.edit()
+  local target, err = M.here()
+  local file = target and store.file(target.path --[[@as string]])
+  local hunk = file and target and target.ids and file.hunks[target.ids[1]]
+  if not target or not file or not hunk then
+    return nil, err
+  end
+  local first = store.rows(file, hunk)
+  local row = math.min(first, vim.api.nvim_buf_line_count(0) - 1)
+  vim.api.nvim_win_set_cursor(0, { row + 1, 0 })
+  vim.cmd.normal({ args = { '^zv' }, bang = true })
+  return verbs.accept(target)
+end
+
+--- Rejects after the user has said why.
+---@param target? acp.ReviewTarget
+---@param err? acp.Err
+---@return true?, acp.Err?
+function M.reject_with_reason(target, err)
+  if not target then
+    return nil, err
+  end
+  require('acp.review.reason').ask(function(reason)
+    M.reject(target, nil, reason)
+  end)
+  return true
+end
+
+--- Shows hunks in their files, or does not.
+---@param on? boolean by default the other way round
+function M.toggle(on)
+  inline.toggle(on)
+  require('acp.review.hint').update(true)
+end
+
+--- The options have changed.
+function M.apply()
+  for _, file in ipairs(store.files()) do
+    if file.buf then
+      keys.remove(file.buf)
+      keys.add(file.buf)
+    end
+  end
+  inline.restyle()
+  require('acp.review.hint').update(true)
+end
+
+--- Starts listening to the core.
+function M.attach()
+  client.subscribe('hunks', M.told)
+  verbs.attach()
+end
+
+return M

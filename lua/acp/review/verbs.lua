@@ -1,0 +1,199 @@
+--- Accepting and rejecting: in the buffer where there is one, else on the disk by the core.
+
+local client = require('acp.client')
+local find = require('acp.files.find')
+local notify = require('acp.notify')
+local store = require('acp.review.store')
+local text = require('acp.text')
+
+local M = {}
+
+--- What is meant. With `rows`, which are of a loaded buffer, there are no ids.
+---@class (exact) acp.ReviewTarget
+---@field path? string nil: all files
+---@field ids? integer[] nil: all hunks
+---@field rows? [integer, integer] first and last, the last one excluded
+---@field session? integer only hunks of this session
+
+---@class (exact) acp.OpenRejection
+---@field path string
+---@field made boolean
+---@field done fun(err?: acp.Err)
+
+---@type table<integer, acp.OpenRejection> by tag
+local waiting = {}
+local last_tag = 0
+
+local rows_namespace = vim.api.nvim_create_namespace('acp.review.rows')
+
+---@param path string
+---@param why string
+---@return acp.Err
+local function failure(path, why)
+  local name = text.one_line(vim.fn.fnamemodify(path, ':~:.'))
+  return { code = 'not_rejected', message = ('%s: not rejected, %s'):format(name, why) }
+end
+
+--- Takes changes over: they are the user's from now on.
+---@param target acp.ReviewTarget
+---@return true?, acp.Err?
+function M.accept(target)
+  local ok, err = client.send({
+    type = 'accept',
+    path = target.path,
+    hunks = target.ids,
+    rows = target.rows,
+    session = target.session,
+  } --[[@as acp.Action]])
+  return ok and true or nil, err
+end
+
+--- Rows go with the text while the core works out what to do.
+---@param buf integer
+---@param rows [integer, integer]
+---@return fun(): acp.Rejection
+---@return fun() drop
+local function moving(buf, rows)
+  local count = vim.api.nvim_buf_line_count(buf)
+  local mark = vim.api.nvim_buf_set_extmark(buf, rows_namespace, math.min(rows[1], count), 0, {
+    end_row = math.min(rows[2], count),
+    end_col = 0,
+    end_right_gravity = false,
+  })
+  return function()
+    local opts = { details = true }
+    local at = vim.api.nvim_buf_get_extmark_by_id(buf, rows_namespace, mark, opts)
+    local last = at[3] and at[3].end_row
+    return { rows = at[1] and { at[1], last or at[1] } or rows }
+  end, function()
+    pcall(vim.api.nvim_buf_del_extmark, buf, rows_namespace, mark)
+  end
+end
+
+---@param target acp.ReviewTarget
+---@param buf integer
+---@return fun(): acp.Rejection
+---@return fun() drop
+local function rejection(target, buf)
+  if target.rows then
+    return moving(buf, target.rows)
+  end
+  local what = target.ids and { hunks = target.ids } or { all = true }
+  return function()
+    return what
+  end, function() end
+end
+
+--- Rejects in a loaded buffer, as one step to undo. The disk had the agent's text too: a buffer
+--- that was in step with it is saved again.
+---@param target acp.ReviewTarget
+---@param buf integer
+---@param done fun(err?: acp.Err)
+local function in_buffer(target, buf, done)
+  local path = target.path --[[@as string]]
+  local reject, drop = rejection(target, buf)
+  local behind = require('acp.files.watch').is_behind(buf)
+  if behind then
+    require('acp.files.disk').sync(buf, target.session or 0)
+  end
+  local it ---@type acp.MergeJob
+  it = {
+    buf = buf,
+    path = path,
+    reject = reject,
+    author = -1,
+    clash = function(job)
+      require('acp.files.job').refuse(job, 'it conflicts with what you have changed')
+    end,
+    done = function(plan, refused)
+      drop()
+      local why = refused
+      if plan and not it.modified and vim.api.nvim_buf_is_loaded(buf) then
+        why = require('acp.files.save').save(buf)
+        why = why and 'it is so in the buffer, but could not be saved: ' .. why
+      end
+      done(why and failure(path, why) or nil)
+    end,
+  }
+  require('acp.files.job').start(it)
+end
+
+--- Rejects in a file that no buffer has.
+---@param target acp.ReviewTarget
+---@param made boolean
+---@param done fun(err?: acp.Err)
+local function on_disk(target, made, done)
+  last_tag = last_tag + 1
+  waiting[last_tag] = {
+    path = target.path --[[@as string]],
+    made = made,
+    done = done,
+  }
+  local _, err = client.send({
+    type = 'reject_file',
+    tag = last_tag,
+    path = target.path,
+    hunks = target.ids,
+  } --[[@as acp.Action]])
+  if err then
+    waiting[last_tag] = nil
+    done(err)
+  end
+end
+
+--- Whether nothing of a file that the agent has made would stay, nor anything of the user's.
+---@param file acp.ReviewFile
+---@param target acp.ReviewTarget
+---@return boolean
+local function is_unmade(file, target)
+  if file.kind ~= 'made' or target.rows or target.ids and #target.ids < file.count then
+    return false
+  end
+  for _, hunk in pairs(file.hunks) do
+    if hunk.state == 'edited' then
+      return false
+    end
+  end
+  return not file.buf or not vim.bo[file.buf].modified
+end
+
+--- Takes changes of one file back. `done` is called exactly once.
+---@param target acp.ReviewTarget with a path
+---@param done? fun(err?: acp.Err)
+function M.reject(target, done)
+  done = done or function(err)
+    if err then
+      notify.err(err)
+    end
+  end
+  local path = target.path --[[@as string]]
+  local file = store.file(path)
+  local buf = file and file.buf or find.find(path)
+  if file and is_unmade(file, target) then
+    return on_disk({ path = path }, true, done)
+  elseif not buf or file and file.kind == 'deleted' then
+    return on_disk(target, false, done)
+  end
+  in_buffer(target, buf, done)
+end
+
+---@param effect acp.Rejected
+local function rejected(effect)
+  local it = waiting[effect.tag]
+  waiting[effect.tag] = nil
+  if not it then
+    return
+  end
+  local buf = not effect.err and it.made and find.find(it.path)
+  if buf and not vim.bo[buf].modified and not vim.uv.fs_stat(it.path) then
+    pcall(vim.api.nvim_buf_delete, buf, {})
+  end
+  client.guard('the end of a rejection', it.done, effect.err)
+end
+
+--- Starts listening to the core.
+function M.attach()
+  client.subscribe('rejected', rejected)
+end
+
+return M
