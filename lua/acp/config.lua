@@ -57,7 +57,7 @@ local M = {}
 ---@field signs? boolean beside them
 ---@field sign_priority? integer
 ---@field hint? boolean the keys, at the change under the cursor
----@field keys? acp.ReviewKeys|false in files while changes are pending there
+---@field keys? false|acp.ReviewKeys
 
 ---@class (exact) acp.ReviewConfig
 ---@field inline boolean

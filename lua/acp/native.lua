@@ -16,7 +16,7 @@ local M = {}
 ---@field groups string[] highlight groups that `paint` refers to
 ---@field start fun(opts: acp.StartOpts): true?, acp.Err?
 ---@field send fun(action: acp.Action): acp.Sent?, acp.Err?
----@field lines fun(buf: integer, tick: integer, first: integer, last: integer, by: integer, to?: string[])
+---@field lines fun(buf: integer, tick: integer, from: integer, to: integer, by: integer, new?: string[])
 ---@field tick fun(buf: integer, tick: integer)
 ---@field drain fun(): acp.Batch?
 ---@field rearm fun()

@@ -293,7 +293,7 @@ function M.apply(base, user, path, problems)
   if keys == false then
     user.keys = nil
   end
-  local review = user.review
+  local review = user.review ---@type any
   local no_review_keys = type(review) == 'table' and review.keys == false
   if no_review_keys then
     user.review = vim.tbl_extend('force', {}, review)

@@ -281,7 +281,7 @@
 ---@field last integer
 ---@field tick integer
 ---@field removed acp.RemovedLine[]
----@field words [integer, integer, integer][] row, from, to: what is new in rows that replace others
+---@field words [integer, integer, integer][] row, from, to: changed in rows that replace others
 
 --- Changes of a file that wait for the user. Hunks that are not named are as they were.
 ---@class (exact) acp.Hunks: acp.Effect type "hunks"

@@ -6,7 +6,7 @@ local M = {}
 
 ---@class (exact) acp.ReviewStop
 ---@field file acp.ReviewFile
----@field place acp.ReviewPlace
+---@field row integer
 
 --- The row that the cursor goes to for a hunk: what was after the last row is seen from there.
 ---@param file acp.ReviewFile
@@ -23,36 +23,6 @@ local function reachable()
   return vim.tbl_filter(function(file)
     return file.buf ~= nil or file.kind ~= 'deleted'
   end, store.files())
-end
-
---- Where in a file to go on, from this row; nil when it is at its end.
----@param file acp.ReviewFile
----@param direction 1|-1
----@param count integer
----@return acp.ReviewPlace?, integer left of the count
-local function step(file, direction, count)
-  local all = store.places(file)
-  local at = vim.api.nvim_win_get_cursor(0)[1] - 1
-  if direction < 0 then
-    for i = #all, 1, -1 do
-      if row_of(file, all[i]) < at then
-        count = count - 1
-        if count == 0 then
-          return all[i], 0
-        end
-      end
-    end
-    return nil, count
-  end
-  for _, place in ipairs(all) do
-    if row_of(file, place) > at then
-      count = count - 1
-      if count == 0 then
-        return place, 0
-      end
-    end
-  end
-  return nil, count
 end
 
 ---@param files acp.ReviewFile[]
@@ -75,16 +45,17 @@ end
 local function find(direction, count)
   local here = store.of_buf(vim.api.nvim_get_current_buf())
   if here then
-    local place
-    place, count = step(here, direction, count)
-    if place then
-      return { file = here, place = place }
+    local at = vim.api.nvim_win_get_cursor(0)[1] - 1
+    local row, passed = store.next_row(vim.api.nvim_get_current_buf(), at, direction, count)
+    if row then
+      return { file = here, row = row }
     end
+    count = count - passed
   end
   local files = reachable()
   local total = 0
   for _, file in ipairs(files) do
-    total = total + #store.places(file)
+    total = total + file.count
   end
   if total == 0 then
     return nil
@@ -96,17 +67,16 @@ local function find(direction, count)
     local all = store.places(file)
     if count <= #all then
       local place = all[direction > 0 and count or #all - count + 1] --[[@as acp.ReviewPlace]]
-      return { file = file, place = place }
+      return { file = file, row = row_of(file, place) }
     end
     count, at = count - #all, (at - 1 + direction) % #files + 1
   end
 end
 
---- Puts the cursor on a hunk, in this window where it shows the file, else where files are opened.
+--- Puts the cursor on a row, in this window where it shows the file, else where files are opened.
 ---@param file acp.ReviewFile
----@param place acp.ReviewPlace
-function M.to(file, place)
-  local row = row_of(file, place)
+---@param row integer
+local function to(file, row)
   if file.buf and file.buf == vim.api.nvim_get_current_buf() then
     vim.cmd.normal({ args = { "m'" }, bang = true })
     vim.api.nvim_win_set_cursor(0, { row + 1, 0 })
@@ -119,13 +89,20 @@ function M.to(file, place)
   end
 end
 
+--- Goes to a hunk.
+---@param file acp.ReviewFile
+---@param place acp.ReviewPlace
+function M.to(file, place)
+  to(file, row_of(file, place))
+end
+
 --- Goes to the next hunk, or the one before.
 ---@param direction 1|-1
 ---@param count integer
 function M.by(direction, count)
   local stop = find(direction, count)
   if stop then
-    M.to(stop.file, stop.place)
+    to(stop.file, stop.row)
   else
     require('acp.notify').show('There is nothing to review')
   end

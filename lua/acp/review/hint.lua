@@ -19,13 +19,7 @@ local shown
 ---@return string
 local function place_of(buf, hunk)
   local file = store.of_buf(buf)
-  local all = file and store.places(file) or {}
-  for i, place in ipairs(all) do
-    if place.hunk == hunk then
-      return ('%d/%d'):format(i, #all)
-    end
-  end
-  return ''
+  return file and ('%d/%d'):format(store.number(file, hunk), file.count) or ''
 end
 
 --- The keys, and where one is; fewer words where there is little room.

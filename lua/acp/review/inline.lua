@@ -145,7 +145,9 @@ local function show_all(file, hunks)
       end
     end
     if not before then
-      go_on(file)
+      vim.defer_fn(function()
+        require('acp.client').guard('the view of changes', go_on, file)
+      end, 1)
     end
   else
     for _, hunk in ipairs(hunks) do
@@ -184,7 +186,7 @@ local tip = { ephemeral = true, virt_text_pos = 'eol', hl_mode = 'combine', prio
 local function look_up(buf, first, last)
   for _, place in ipairs(store.within(buf, first, last)) do
     for row = math.max(place.first, first), math.min(place.last, last) - 1 do
-      local words = place.hunk.words[row - place.first]
+      local words = store.words(place.hunk)[row - place.first]
       rows[row] = { group = words and 'AcpReviewChange' or 'AcpReviewAdd', words = words }
     end
   end

@@ -15,45 +15,64 @@ local list
 local session
 ---@type integer? the window of the preview
 local preview
+--- What the list is made of, in order, and by `key`.
+---@type acp.ReviewItem[]
+local entries = {}
+---@type table<string, acp.ReviewItem>
+local by_key = {}
 
---- What is known of an item, beside its place.
 ---@class (exact) acp.ReviewItem
 ---@field path string
----@field id integer
+---@field key string
+---@field hunk acp.ChangedHunk
+---@field where string
 ---@field counts string
 ---@field words string
----@field kind string
 
 --- Where a hunk begins: marks know better than what was told.
 ---@param file acp.ChangedFile
 ---@param hunk acp.ChangedHunk
 ---@return integer # from 1
 local function line_of(file, hunk)
-  local known = store.file(file.path)
-  local mine = known and known.hunks[hunk.id]
-  local line = known and mine and store.rows(known, mine) + 1 or hunk.start
-  local rows = known and known.buf and vim.api.nvim_buf_line_count(known.buf)
+  local it = store.file(file.path)
+  local mine = it and it.hunks[hunk.id]
+  local line = it and mine and store.rows(it, mine) + 1 or hunk.start
+  local rows = it and it.buf and vim.api.nvim_buf_line_count(it.buf)
   return math.max(rows and math.min(line, rows) or line, 1)
 end
 
----@return table[] in the form of `setqflist`
+---@param file acp.ChangedFile
+---@param name string
+---@param hunk acp.ChangedHunk
+---@return acp.ReviewItem, integer line
+local function entry(file, name, hunk)
+  local counts, words = diff.summary(hunk.old, hunk.new)
+  local line = line_of(file, hunk)
+  return {
+    path = file.path,
+    key = ('%s %s'):format(hunk.id, file.path),
+    hunk = hunk,
+    where = ('%s:%d'):format(name, line),
+    counts = counts,
+    words = file.kind ~= 'changed' and ('%s: %s'):format(file.kind, words) or words,
+  },
+    line
+end
+
+---@return vim.quickfix.entry[]
 local function items()
   local all = {}
+  entries, by_key = {}, {}
   for _, file in ipairs(diff.changes(session)) do
+    -- Names would be looked up for each item.
+    local buf = vim.fn.bufadd(file.path)
+    local name = text.one_line(vim.fn.fnamemodify(file.path, ':~:.'))
     for _, hunk in ipairs(file.hunks) do
-      local counts, words = diff.summary(hunk.old, hunk.new)
-      table.insert(all, {
-        filename = file.path,
-        lnum = line_of(file, hunk),
-        text = ('%s %s'):format(counts, words),
-        user_data = {
-          path = file.path,
-          id = hunk.id,
-          counts = counts,
-          words = words,
-          kind = file.kind,
-        },
-      })
+      local it, line = entry(file, name, hunk)
+      table.insert(entries, it)
+      by_key[it.key] = it
+      local words = ('%s %s'):format(it.counts, it.words)
+      table.insert(all, { bufnr = buf, lnum = line, text = words, user_data = it.key })
     end
   end
   return all
@@ -63,29 +82,17 @@ end
 ---@param info { id: integer, start_idx: integer, end_idx: integer }
 ---@return string[]
 function M.text(info)
-  local all = vim.fn.getqflist({ id = info.id, items = 1 }).items
-  local cells, widths = {}, {} ---@type string[][], table<integer, integer>
-  for i = info.start_idx, info.end_idx do
-    local item = all[i]
-    local data = type(item.user_data) == 'table' and item.user_data or {}
-    local name = text.one_line(vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':~:.'))
-    local where = ('%s:%d'):format(name, item.lnum)
-    local kind = data.kind ~= 'changed' and data.kind and ('%s: '):format(data.kind) or ''
-    local row = { where, data.counts or '', kind .. (data.words or item.text) }
-    for column = 1, 2 do
-      widths[column] = math.max(widths[column] or 0, vim.fn.strdisplaywidth(row[column] or ''))
-    end
-    table.insert(cells, row)
+  local rows = vim.list_slice(entries, info.start_idx, info.end_idx)
+  local where, counts = 0, 0
+  for _, it in ipairs(rows) do
+    where = math.max(where, vim.fn.strdisplaywidth(it.where))
+    counts = math.max(counts, vim.fn.strchars(it.counts))
   end
-  return vim.tbl_map(function(row)
-    local line = ''
-    for column = 1, 2 do
-      local cell = row[column] or ''
-      local pad = (widths[column] or 0) - vim.fn.strdisplaywidth(cell) + 2
-      line = line .. cell .. (' '):rep(pad)
-    end
-    return line .. row[3]
-  end, cells)
+  return vim.tbl_map(function(it)
+    local gap = where - vim.fn.strdisplaywidth(it.where) + 2
+    local second = counts - vim.fn.strchars(it.counts) + 2
+    return it.where .. (' '):rep(gap) .. it.counts .. (' '):rep(second) .. it.words
+  end, rows)
 end
 
 --- The window that shows our list, if any does.
@@ -116,52 +123,80 @@ local function above(rows)
   end
 end
 
----@param item table
----@return acp.HunkText?
-local function hunk_of(item)
-  local data = item.user_data --[[@as acp.ReviewItem]]
-  for _, file in ipairs(diff.changes(session)) do
-    for _, hunk in ipairs(file.path == data.path and file.hunks or {}) do
-      if hunk.id == data.id then
-        local at = { path = file.path, session = hunk.session, line = hunk.start, old = hunk.old }
-        at.new = hunk.new
-        return at
+--- What is under the cursor in the list.
+---@return acp.ReviewItem?
+local function under_cursor()
+  local win = window()
+  if not win or vim.api.nvim_get_current_win() ~= win then
+    return nil
+  end
+  local row = vim.api.nvim_win_get_cursor(win)[1]
+  local item = vim.fn.getqflist({ id = list, idx = row, items = 1 }).items[1]
+  return item and by_key[item.user_data or '']
+end
+
+---@param rows string[]
+---@return integer win
+local function open_preview(rows)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, rows)
+  local opts = { buf = buf, enter = false, stay = true, keys = false, focusable = false }
+  opts.place = above(#rows)
+  return (require('acp.ui.float').show(opts))
+end
+
+--- Shows the hunk under the cursor.
+local function look()
+  local item = under_cursor()
+  if not item then
+    return close_preview()
+  end
+  local rows, groups = diff.rows(item.hunk.old, item.hunk.new, 200)
+  if not preview or not vim.api.nvim_win_is_valid(preview) then
+    preview = open_preview(rows)
+  end
+  local buf = vim.api.nvim_win_get_buf(preview)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, rows)
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  for i, group in ipairs(groups) do
+    local opts = { end_row = i, hl_group = group, hl_eol = true, strict = false }
+    vim.api.nvim_buf_set_extmark(buf, namespace, i - 1, 0, opts)
+  end
+  require('acp.ui.float').update(preview, { title = item.where, place = above(#rows) })
+end
+
+---@param verb 'accept'|'reject'|'reject_with_reason'
+---@return fun()
+local function act(verb)
+  return function()
+    local item = under_cursor()
+    if item then
+      local hunk = item.hunk
+      local target = { path = item.path, ids = { hunk.id }, session = hunk.session }
+      local ok, err = require('acp.review')[verb](target)
+      if not ok and err then
+        require('acp.notify').err(err)
       end
     end
   end
 end
 
---- Shows the hunk under the cursor.
-local function look()
-  local win = window()
-  if not win or vim.api.nvim_get_current_win() ~= win then
-    return close_preview()
+---@type table<string, 'accept'|'reject'|'reject_with_reason'>
+local verbs = { accept = 'accept', reject = 'reject', reason = 'reject_with_reason' }
+
+--- The list takes the same keys as the files, while it is ours.
+---@param buf integer
+---@param on boolean
+local function map(buf, on)
+  for _, key in ipairs(require('acp.review.keys').all) do
+    local lhs, verb = require('acp.review.keys').of(key.name), verbs[key.name]
+    if lhs and verb and on then
+      vim.keymap.set('n', lhs, act(verb), { buffer = buf, desc = 'acp: ' .. key.desc })
+    elseif lhs and verb then
+      pcall(vim.keymap.del, 'n', lhs, { buffer = buf })
+    end
   end
-  local row = vim.api.nvim_win_get_cursor(win)[1]
-  local item = vim.fn.getqflist({ id = list, items = 1 }).items[row]
-  local hunk = item and type(item.user_data) == 'table' and hunk_of(item)
-  if not hunk then
-    return close_preview()
-  end
-  local rows, groups = diff.rows(hunk.old, hunk.new, 200)
-  local name = vim.fn.fnamemodify(hunk.path, ':~:.')
-  local title = ('%s:%d'):format(text.one_line(name), hunk.line)
-  local float = require('acp.ui.float')
-  if not preview or not vim.api.nvim_win_is_valid(preview) then
-    local buf = vim.api.nvim_create_buf(false, true)
-    vim.bo[buf].bufhidden = 'wipe'
-    vim.api.nvim_buf_set_lines(buf, 0, -1, false, rows)
-    local opts = { buf = buf, enter = false, stay = true, keys = false, focusable = false }
-    opts.title, opts.place = title, above(#rows)
-    preview = float.show(opts)
-  end
-  local buf = vim.api.nvim_win_get_buf(preview)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, rows)
-  for i, group in ipairs(groups) do
-    local opts = { end_row = i, hl_group = group, hl_eol = true, strict = false }
-    vim.api.nvim_buf_set_extmark(buf, namespace, i - 1, 0, opts)
-  end
-  float.update(preview, { title = title, place = above(#rows) })
 end
 
 --- Whoever is in another window needs no preview; another list in this one neither.
@@ -175,11 +210,17 @@ local function watch(win)
     desc = 'acp: look at a change',
     callback = look,
   })
+  map(buf, true)
   vim.api.nvim_create_autocmd({ 'WinLeave', 'BufWipeout', 'BufWinLeave' }, {
     group = group,
     buffer = buf,
     desc = 'acp: close the look at a change',
-    callback = close_preview,
+    callback = function(event)
+      close_preview()
+      if event.event ~= 'WinLeave' then
+        map(buf, false)
+      end
+    end,
   })
 end
 
@@ -193,20 +234,20 @@ function M.open(of)
   end
   require('acp.ui.highlights').attach()
   local here, idx = vim.api.nvim_buf_get_name(0), 1
-  for i = #all, 1, -1 do
-    if all[i].filename == here then
+  for i = #entries, 1, -1 do
+    if entries[i].path == here then
       idx = i
     end
   end
-  local known = list and vim.fn.getqflist({ id = list, nr = 0 }).nr > 0
-  vim.fn.setqflist({}, known and 'r' or ' ', {
-    id = known and list or nil,
+  local again = list and vim.fn.getqflist({ id = list, nr = 0 }).nr > 0
+  vim.fn.setqflist({}, again and 'r' or ' ', {
+    id = again and list or nil,
     title = 'Changes to review',
     items = all,
     idx = idx,
     quickfixtextfunc = "v:lua.require'acp.review.quickfix'.text",
   })
-  if known then
+  if again then
     vim.cmd({
       cmd = 'chistory',
       count = vim.fn.getqflist({ id = list, nr = 0 }).nr,

@@ -8,13 +8,13 @@ local M = {}
 --- One mark for each hunk, from its first row to the row after its last.
 M.namespace = vim.api.nvim_create_namespace('acp.review')
 
---- `words` are by row, counted from the first one of the hunk.
 ---@class (exact) acp.ReviewHunk
 ---@field id integer
 ---@field session integer
 ---@field state 'pending'|'edited'
 ---@field removed acp.RemovedLine[]
----@field words table<integer, [integer, integer][]>
+---@field words [integer, integer, integer][] with rows as they were told
+---@field by_row? table<integer, [integer, integer][]> the same, see `words`
 ---@field first integer where it was when it was told; for a buffer ask `rows`
 ---@field last integer
 ---@field below? boolean it is after the last row, and its mark on that one
@@ -126,6 +126,39 @@ function M.at(buf, row)
   return M.within(buf, row, row + 1)[1]
 end
 
+--- The row on which the cursor meets a hunk, so many further in this direction; nil where the file
+--- has fewer.
+---@param buf integer
+---@param row integer
+---@param direction 1|-1
+---@param count integer
+---@return integer? row, integer found how many there are at most
+function M.next_row(buf, row, direction, count)
+  local from = direction > 0 and { row + 1, 0 } or { row - 1, -1 }
+  local to = direction > 0 and -1 or 0
+  if from[1] < 0 or from[1] >= vim.api.nvim_buf_line_count(buf) then
+    return nil, 0
+  end
+  local marks = vim.api.nvim_buf_get_extmarks(buf, M.namespace, from, to, { limit = count })
+  return marks[count] and marks[count][2], #marks
+end
+
+--- The how manieth of its file a hunk is.
+---@param file acp.ReviewFile
+---@param hunk acp.ReviewHunk
+---@return integer
+function M.number(file, hunk)
+  local row = M.rows(file, hunk)
+  local last = { row, 0 }
+  local marks = vim.api.nvim_buf_get_extmarks(file.buf or 0, M.namespace, 0, last, {})
+  for i = #marks, 1, -1 do
+    if marks[i][1] == hunk.mark then
+      return i
+    end
+  end
+  return #marks
+end
+
 --- All hunks of a file in order.
 ---@param file acp.ReviewFile
 ---@return acp.ReviewPlace[]
@@ -166,7 +199,8 @@ local function mark(file, hunk, tick)
   first = math.min(first, rows)
   last = gone and first or math.min(math.max(last, first), rows)
   -- An empty buffer shows a row; what was above it is better seen below.
-  hunk.below = gone and (first == rows or vim.api.nvim_buf_get_offset(buf, rows) <= 1) or nil
+  hunk.below = gone and (first == rows or rows == 1 and vim.api.nvim_buf_get_offset(buf, 1) <= 1)
+    or nil
   if hunk.below then
     first = math.max(first - 1, 0)
   end
@@ -175,22 +209,32 @@ local function mark(file, hunk, tick)
   file.marks[hunk.mark] = hunk
 end
 
+--- Changed words by row, counted from the first one of the hunk. Found when they are first drawn.
+---@param hunk acp.ReviewHunk
+---@return table<integer, [integer, integer][]>
+function M.words(hunk)
+  local by_row = hunk.by_row or {}
+  if not hunk.by_row then
+    hunk.by_row = by_row
+    for _, word in ipairs(hunk.words) do
+      local row = word[1] - hunk.first ---@type integer
+      local before = by_row[row] or {}
+      by_row[row] = before
+      table.insert(before, { word[2], word[3] })
+    end
+  end
+  return by_row
+end
+
 ---@param told acp.Hunk
 ---@return acp.ReviewHunk
 local function read(told)
-  local words = {} ---@type table<integer, [integer, integer][]>
-  for _, word in ipairs(told.words) do
-    local row = word[1] - told.first ---@type integer
-    local before = words[row] or {}
-    words[row] = before
-    table.insert(before, { word[2], word[3] })
-  end
   return {
     id = told.id,
     session = told.session,
     state = told.state,
     removed = told.removed,
-    words = words,
+    words = told.words,
     first = told.first,
     last = told.last,
   }
