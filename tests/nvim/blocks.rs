@@ -78,7 +78,7 @@ fn contrast(one: u32, other: u32) -> f64 {
 }
 
 /// Every character on the screen can be read.
-fn assert_readable(frame: &Frame) {
+pub(crate) fn assert_readable(frame: &Frame) {
     for row in 0..frame.height {
         for col in 0..frame.width {
             let (text, look) = (frame.cell(row, col), frame.highlight(row, col));

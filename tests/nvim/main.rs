@@ -49,6 +49,7 @@ mod prompt_complete;
 mod prompt_drafts;
 mod prompt_mentions;
 mod prompt_queue;
+mod review_ui;
 mod rules;
 mod settings;
 mod transcript;
