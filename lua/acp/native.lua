@@ -10,13 +10,16 @@ local M = {}
 ---@field programs string where acp-guard and acp-tutor are
 ---@field wake fun() called on the main loop when there is something to drain
 
+---@alias acp.LinesFn fun(
+---  buf: integer, tick: integer, first: integer, last: integer, by: integer, lines?: string[])
+
 ---@class (exact) acp.Native
 ---@field abi integer
 ---@field version string
 ---@field groups string[] highlight groups that `paint` refers to
 ---@field start fun(opts: acp.StartOpts): true?, acp.Err?
 ---@field send fun(action: acp.Action): acp.Sent?, acp.Err?
----@field lines fun(buf: integer, tick: integer, from: integer, to: integer, by: integer, new?: string[])
+---@field lines acp.LinesFn
 ---@field tick fun(buf: integer, tick: integer)
 ---@field drain fun(): acp.Batch?
 ---@field rearm fun()

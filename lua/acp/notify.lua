@@ -6,6 +6,7 @@ local M = {}
 local levels = {
   no_session = vim.log.levels.WARN,
   no_code = vim.log.levels.WARN,
+  no_change = vim.log.levels.INFO,
   not_running = vim.log.levels.INFO,
   session_closed = vim.log.levels.INFO,
   agent_killed = vim.log.levels.INFO,

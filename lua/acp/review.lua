@@ -30,6 +30,7 @@ local function unloaded(buf)
   if file then
     store.leave(file)
   end
+  inline.clear(buf)
   detach(buf)
 end
 

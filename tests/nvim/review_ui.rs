@@ -236,9 +236,10 @@ nvim_tests! {
         assert!(!nvim.scratch().project().join("new.rs").exists());
         nvim.command("Acp accept");
         nvim.wait_screen("there is no change here");
-        nvim.command("Acp accept something");
+        nvim.allow_errors();
+        nvim.input(":Acp accept something<CR>");
         nvim.wait_screen("file or all");
-        nvim.command("1,2Acp changes");
+        nvim.input("<CR>:1,2Acp changes<CR>");
         nvim.wait_screen("takes no range");
     }
 
@@ -300,6 +301,32 @@ nvim_tests! {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!nvim.scratch().read("main.rs").contains("greet"));
+    }
+
+    fn the_diff_of_a_tool_call_has_the_verbs_too(target: &Target) {
+        let diff = json!({ "update": {
+            "sessionUpdate": "tool_call", "toolCallId": "edit", "title": "Edit main.rs", "kind": "edit", "status": "completed",
+            "content": [{ "type": "diff", "path": "{{cwd}}/main.rs", "oldText": MAIN.replace("added = 1", "added = 0"), "newText": MAIN }],
+        } });
+        let scenario = json!({ "prompts": [{ "steps": [diff] }] });
+        let mut nvim = with_options(target, Options { width: 80, ..Options::default() }, &scenario);
+        nvim.scratch().write("main.rs", MAIN);
+        nvim.lua(include_str!("review_ui.lua"), json!([]));
+        open(&mut nvim, "AcpChat");
+        nvim.input("go<C-s><Esc>");
+        nvim.wait_screen("Edit main.rs");
+        wait_state(&mut nvim, "ready");
+        nvim.lua("core.add('main.rs', 'changed', { { id = 1, first = 0, last = 1 }, { id = 2, first = 3, last = 4, removed = { 'x' } } })", json!([]));
+        nvim.input("<C-w>kgg/Edit main.rs<CR><CR>");
+        nvim.wait_screen("let added = 1;");
+        nvim.wait_screen("ga accept");
+        nvim.input("]cgr");
+        wait_count(&mut nvim, 1);
+        assert_eq!(sent(&mut nvim), json!([{ "type": "reject_file", "name": "main.rs", "hunks": [2] }]));
+        nvim.lua("core.add('main.rs', 'changed', {})", json!([]));
+        wait_count(&mut nvim, 0);
+        nvim.input("ga");
+        nvim.wait_screen("no change here waits for you");
     }
 
     fn all_changes_in_a_list(target: &Target) {
@@ -404,6 +431,6 @@ nvim_tests! {
             return { told, key }", json!([]));
         let middle: Vec<f64> = serde_json::from_value(middle).unwrap();
         assert!(middle.iter().all(|it| *it < 16.0), "{middle:?}");
-        nvim.wait_screen("148/500");
+        nvim.wait_screen("147/500");
     }
 }

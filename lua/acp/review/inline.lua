@@ -239,6 +239,14 @@ local function paint()
   end
 end
 
+--- Shows nothing in a buffer any more.
+---@param buf integer
+function M.clear(buf)
+  if vim.api.nvim_buf_is_loaded(buf) then
+    vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  end
+end
+
 --- Shows what has changed.
 ---@param news acp.ReviewNews
 function M.update(news)
@@ -250,8 +258,8 @@ function M.update(news)
   for _, hunk in ipairs(news.gone) do
     hide(buf, hunk)
   end
-  if news.left and vim.api.nvim_buf_is_loaded(news.left) then
-    vim.api.nvim_buf_clear_namespace(news.left, namespace, 0, -1)
+  if news.left then
+    M.clear(news.left)
   end
   if file.buf and M.shown() then
     paint()

@@ -104,19 +104,24 @@ end
 function M.in_words(buf)
   local lhs = {} ---@type table<string, string>
   for _, each in ipairs(mapped[buf] or {}) do
-    lhs[each.plug] = lhs[each.plug] or each.lhs
+    if each.mode == 'n' then
+      lhs[each.plug] = each.lhs
+    end
   end
-  local long, short = {}, {}
+  local long, short, shortest = {}, {}, {}
   for i, key in ipairs(M.all) do
     if key.word and lhs[key.plug] then
       local words = ('%s %s'):format(lhs[key.plug], key.word)
       table.insert(long, words)
       if i <= 2 then
         table.insert(short, words)
+        table.insert(shortest, lhs[key.plug])
       end
     end
   end
-  return { table.concat(long, '  '), table.concat(short, '  '), '' }
+  return vim.tbl_map(function(words)
+    return table.concat(words, '  ')
+  end, { long, short, shortest })
 end
 
 return M

@@ -244,6 +244,10 @@ end
 ---@param file acp.ReviewFile
 function M.leave(file)
   if file.buf then
+    -- `:edit` reads the text again and would keep them.
+    if vim.api.nvim_buf_is_loaded(file.buf) then
+      vim.api.nvim_buf_clear_namespace(file.buf, M.namespace, 0, -1)
+    end
     by_buf[file.buf] = nil
     file.buf, file.marks = nil, {}
     for _, hunk in pairs(file.hunks) do
@@ -269,9 +273,6 @@ local function move_to(file, buf)
   local left = file.buf
   if not left or left == buf then
     return buf, nil
-  end
-  if vim.api.nvim_buf_is_loaded(left) then
-    vim.api.nvim_buf_clear_namespace(left, M.namespace, 0, -1)
   end
   M.leave(file)
   return buf, left

@@ -148,6 +148,10 @@ function M.footer(detail)
   end
   if detail.tab == 'diff' then
     table.insert(words, 1, detail.right and 's one column' or 's side by side')
+    local store = package.loaded['acp.review.store']
+    if store and store.count(detail.opts.session) > 0 then
+      table.insert(words, 1, 'ga accept  gr reject')
+    end
   end
   table.insert(words, 'g? keys')
   return detail.opts.enter == false and '' or table.concat(words, '  ')
