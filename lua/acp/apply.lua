@@ -84,7 +84,7 @@ local function look(it, buf, win)
   end
   local rows = it.buf == buf and it.first
   ask(it, {
-    live = require('acp.files.text').live(buf),
+    live = require('acp.files.text').live(buf, false),
     row = vim.api.nvim_win_get_cursor(win)[1] - 1,
     first = rows or nil,
     last = rows and it.last or nil,

@@ -27,7 +27,7 @@ local most = 40
 ---@field done fun(plan?: acp.Merged, refused?: string)
 ---@field tag? integer
 ---@field tries? integer
----@field author integer in whose name the change is made: see `acp.files.mirror`
+---@field author integer who makes the change: see `acp.files.mirror`
 ---@field waited? boolean
 ---@field plain? boolean the core has no copy of the buffer
 ---@field over? boolean

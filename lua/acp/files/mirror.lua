@@ -27,11 +27,10 @@ local known = {}
 local author = 0
 
 --- Makes changes in the name of somebody.
----@generic T
 ---@param who integer
----@param fn fun(...): T
+---@param fn fun(...): ...
 ---@param ... any
----@return T
+---@return any ... what `fn` returns
 function M.as(who, fn, ...)
   local before = author
   author = who
