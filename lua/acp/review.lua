@@ -171,6 +171,60 @@ local function quoted(target)
   return diff.of(file, ids)
 end
 
+--- Rejects what is in these files; with a reason the agents are told when all is done.
+---@param targets acp.ReviewTarget[] each with a path
+---@param reason? string
+local function reject_these(targets, reason)
+  local left, hunks = #targets, {} ---@type integer, acp.HunkText[]
+  for _, target in ipairs(targets) do
+    local its = reason and quoted(target) or {}
+    verbs.reject(target, function(failed)
+      if failed then
+        notify.err(failed)
+      else
+        vim.list_extend(hunks, its)
+      end
+      left = left - 1
+      if left == 0 and reason and #hunks > 0 then
+        require('acp.review.reason').tell(hunks, reason)
+      end
+    end)
+  end
+end
+
+---@param file acp.ReviewFile
+---@param session integer
+---@return integer[] ids of what this session has done
+local function ids_of(file, session)
+  local ids = {}
+  for id, hunk in pairs(file.hunks) do
+    if hunk.session == session then
+      table.insert(ids, id)
+    end
+  end
+  table.sort(ids)
+  return ids
+end
+
+--- Rejects all files, or what one session has done in them.
+---@param session? integer
+---@param reason? string
+---@return true?, acp.Err?
+function M.reject_all(session, reason)
+  local targets = {} ---@type acp.ReviewTarget[]
+  for _, file in ipairs(store.files()) do
+    local ids = session and ids_of(file, session) or nil
+    if not ids or #ids > 0 then
+      table.insert(targets, { path = file.path, ids = ids, session = session })
+    end
+  end
+  if #targets == 0 then
+    return nil, { code = 'no_change', message = 'there is nothing to review' }
+  end
+  reject_these(targets, reason)
+  return true
+end
+
 --- Rejects; with a reason the agent is told.
 ---@param target? acp.ReviewTarget
 ---@param err? acp.Err
@@ -182,42 +236,7 @@ function M.reject(target, err, reason)
   elseif not target.path then
     return M.reject_all(target.session, reason)
   end
-  local hunks = reason and quoted(target) or {}
-  verbs.reject(target, function(failed)
-    if failed then
-      notify.err(failed)
-    elseif reason then
-      require('acp.review.reason').tell(hunks, reason)
-    end
-  end)
-  return true
-end
-
---- Rejects all files, or what one session has done in them.
----@param session? integer
----@param reason? string
----@return true?, acp.Err?
-function M.reject_all(session, reason)
-  local any = false
-  for _, file in ipairs(store.files()) do
-    local ids ---@type integer[]?
-    if session then
-      ids = {}
-      for id, hunk in pairs(file.hunks) do
-        if hunk.session == session then
-          table.insert(ids, id)
-        end
-      end
-      table.sort(ids)
-    end
-    if not ids or #ids > 0 then
-      any = true
-      M.reject({ path = file.path, ids = ids, session = session }, nil, reason)
-    end
-  end
-  if not any then
-    return nil, { code = 'no_change', message = 'there is nothing to review' }
-  end
+  reject_these({ target }, reason)
   return true
 end
 

@@ -19,10 +19,9 @@ local most = 512
 ---@type table<integer, acp.SpliceLog> by buffer
 local logs = {}
 
----@param buf integer
+---@param log acp.SpliceLog
 ---@param splice acp.Splice
-local function note(buf, splice)
-  local log = logs[buf]
+local function note(log, splice)
   log.splices[log.next] = splice
   log.next = log.next % most + 1
 end
@@ -33,17 +32,21 @@ function M.watch(buf)
   if logs[buf] then
     return
   end
-  logs[buf] = { splices = {}, next = 1 }
+  ---@type acp.SpliceLog
+  local log = { splices = {}, next = 1 }
+  logs[buf] = log
   vim.api.nvim_buf_attach(buf, false, {
     on_lines = function(_, _, tick, first, last, new_last)
-      if not logs[buf] then
+      if logs[buf] ~= log then
         return true
       elseif last ~= new_last then
-        note(buf, { tick = tick or 0, first = first, last = last, new_last = new_last })
+        note(log, { tick = tick or 0, first = first, last = last, new_last = new_last })
       end
     end,
     on_detach = function()
-      logs[buf] = nil
+      if logs[buf] == log then
+        logs[buf] = nil
+      end
     end,
   })
 end

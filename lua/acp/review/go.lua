@@ -55,7 +55,7 @@ local function find(direction, count)
   local files = reachable()
   local total = 0
   for _, file in ipairs(files) do
-    total = total + file.count
+    total = total + #store.places(file)
   end
   if total == 0 then
     return nil

@@ -38,6 +38,12 @@ local function rhs(plug)
   return ('<Plug>(acp-review-%s)'):format(plug)
 end
 
+---@type table<string, string> what our maps are called, by what they do
+local ours = {}
+for _, key in ipairs(M.all) do
+  ours[rhs(key.plug)] = 'acp: ' .. key.desc
+end
+
 --- Whether somebody has mapped this, or something that begins with it, or the beginning of it.
 ---@param mode 'n'|'x'
 ---@param lhs string
@@ -60,12 +66,11 @@ function M.add(buf)
   if mapped[buf] then
     return
   end
-  local free, descs = {}, {} ---@type acp.ReviewMap[], table<string, string>
+  local free = {} ---@type acp.ReviewMap[]
   vim.api.nvim_buf_call(buf, function()
     -- All are looked at before the first is mapped: they begin alike.
     for _, key in ipairs(M.all) do
       local lhs = M.of(key.name)
-      descs[key.plug] = 'acp: ' .. key.desc
       for _, mode in ipairs(key.x and { 'n', 'x' } or { 'n' }) do
         if lhs and not taken(mode, lhs) then
           table.insert(free, { mode = mode, lhs = lhs, plug = key.plug })
@@ -74,7 +79,7 @@ function M.add(buf)
     end
   end)
   for _, each in ipairs(free) do
-    local opts = { buffer = buf, remap = true, desc = descs[each.plug] }
+    local opts = { buffer = buf, remap = true, desc = ours[rhs(each.plug)] }
     vim.keymap.set(each.mode, each.lhs, rhs(each.plug), opts)
   end
   mapped[buf] = free
@@ -85,17 +90,17 @@ end
 function M.remove(buf)
   local made = mapped[buf]
   mapped[buf] = nil
-  if not made or not vim.api.nvim_buf_is_loaded(buf) then
+  if not made or not vim.api.nvim_buf_is_valid(buf) then
     return
   end
-  vim.api.nvim_buf_call(buf, function()
-    for _, each in ipairs(made) do
-      local now = vim.fn.maparg(each.lhs, each.mode, false, true) --[[@as table]]
-      if now.buffer == 1 and now.rhs == rhs(each.plug) then
-        vim.keymap.del(each.mode, each.lhs, { buffer = buf })
+  for _, mode in ipairs({ 'n', 'x' }) do
+    for _, now in ipairs(vim.api.nvim_buf_get_keymap(buf, mode)) do
+      local desc = ours[now.rhs or '']
+      if desc and desc == now.desc then
+        pcall(vim.api.nvim_buf_del_keymap, buf, mode, now.lhs or '')
       end
     end
-  end)
+  end
 end
 
 --- What the keys of a buffer do, in words: all, and then ever fewer.

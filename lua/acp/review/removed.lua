@@ -69,7 +69,8 @@ end
 ---@param lines acp.RemovedLine[]
 ---@return string[][][]
 function M.lines(buf, lines)
-  local tabstop, width = vim.bo[buf].tabstop, vim.o.columns
+  -- The screen may become wider.
+  local tabstop, width = vim.bo[buf].tabstop, math.max(vim.o.columns, 300)
   local result = {}
   for i, line in ipairs(lines) do
     if i > most_lines then

@@ -101,6 +101,7 @@ end
 ---@return acp.ReviewPlace[]
 function M.within(buf, first, last)
   local file, found = by_buf[buf], {} ---@type acp.ReviewFile?, acp.ReviewPlace[]
+  last = math.min(last, vim.api.nvim_buf_line_count(buf))
   if not file or last <= first then
     return found
   end
