@@ -64,16 +64,14 @@ local function later(buf, fn)
 end
 
 ---@param buf integer
----@param changes acp.Change[]
-local function make(buf, changes)
-  for _, change in ipairs(changes) do
-    local first = change.first
-    if change.text then
-      local from, to = change.from or 0, change.to or 0
-      vim.api.nvim_buf_set_text(buf, first, from, first, to, { change.text })
-    else
-      vim.api.nvim_buf_set_lines(buf, first, change.last or first, false, change.lines or {})
-    end
+---@param change acp.Change
+local function make(buf, change)
+  local first = change.first
+  if change.text then
+    local from, to = change.from or 0, change.to or 0
+    vim.api.nvim_buf_set_text(buf, first, from, first, to, { change.text })
+  else
+    vim.api.nvim_buf_set_lines(buf, first, change.last or first, false, change.lines or {})
   end
 end
 
@@ -96,7 +94,7 @@ function M.apply(buf, plan, waited, again)
       -- What the buffer is now is not what the disk has: nor is it after an undo.
       vim.bo[buf].modified = true
     end
-    make(buf, plan.changes)
+    require('acp.files.marks').keep(buf, plan.changes, make)
     close_undo_block(buf)
   end
   local bo = vim.bo[buf]
