@@ -68,10 +68,22 @@ pub struct Wanted {
     pub text_of: Option<BufferId>,
     /// And that text.
     pub(super) copy: Option<Mirror>,
-    /// How conflicts are settled, if they are.
-    pub pick: Option<Choice>,
+    /// Conflicts that the user has settled.
+    pub settled: Vec<Settled>,
     /// What the user made of a buffer's lines to settle conflicts, and those lines.
     pub edited: Option<(String, String)>,
+}
+
+/// A conflict that the user has settled. It is known by its lines: what the user has typed since
+/// is another one.
+#[derive(Debug)]
+pub struct Settled {
+    /// The user's lines.
+    pub ours: Vec<String>,
+    /// The agent's.
+    pub theirs: Vec<String>,
+    /// What becomes of them.
+    pub choice: Choice,
 }
 
 /// Whose change it is.
@@ -195,7 +207,7 @@ type Base = (Stamp, Option<Arc<str>>);
 impl Wanted {
     /// A merge with this state of a buffer.
     pub fn new(tag: Tag, of: Of, live: Live, text_of: Option<BufferId>) -> Wanted {
-        Wanted { tag, of, live, text_of, copy: None, pick: None, edited: None }
+        Wanted { tag, of, live, text_of, copy: None, settled: Vec::new(), edited: None }
     }
 
     /// Nothing comes of it, and why.
@@ -326,7 +338,7 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
     if let Some((base, text)) = &wanted.edited {
         // Lines against lines: how the file is written is not what was edited.
         let plain = Live { ending: "unix".into(), final_eol: true, bom: false, ..live.clone() };
-        let mut plan = put_together(base, &plain, text, Some(Choice::Theirs));
+        let mut plan = put_together(base, &plain, text, &|_| Some(Choice::Theirs));
         (plan.final_eol, plan.bom) = (live.final_eol, live.bom);
         return Ok(plan);
     }
@@ -356,7 +368,7 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
             (base, theirs, Some(stamp))
         }
     };
-    let plan = put_together(&base, live, &theirs, wanted.pick.clone());
+    let plan = put_together(&base, live, &theirs, &|clash| chosen(&wanted.settled, clash));
     Ok(Plan { stamp, ..plan })
 }
 
@@ -397,15 +409,26 @@ fn ending(live: &Live) -> Ending {
     }
 }
 
-fn put_together(base: &str, live: &Live, theirs: &str, pick: Option<Choice>) -> Plan {
+/// What the user has said about a conflict.
+fn chosen(settled: &[Settled], clash: &Clash) -> Option<Choice> {
+    let it = settled.iter().find(|it| it.ours == clash.ours && it.theirs == clash.theirs)?;
+    Some(it.choice.clone())
+}
+
+fn put_together(
+    base: &str,
+    live: &Live,
+    theirs: &str,
+    chosen: &dyn Fn(&Clash) -> Option<Choice>,
+) -> Plan {
     let (base, theirs) = (split(base, ending(live)), split(theirs, ending(live)));
     let ours: Vec<&str> = if live.empty { Vec::new() } else { live.text.split('\n').collect() };
     let (base_lines, their_lines) = (lines(&base), lines(&theirs));
     let merged = merge(&base_lines, &ours, &their_lines);
     let clashes: Vec<Clash> =
         merged.conflicts.iter().map(|it| clash(it, &ours, &their_lines)).collect();
-    let choices = pick.map(|pick| vec![pick; clashes.len()]).unwrap_or_default();
-    let open = !clashes.is_empty() && choices.is_empty();
+    let choices: Vec<Choice> = clashes.iter().map_while(chosen).collect();
+    let open = choices.len() < clashes.len();
     let marked = if open { marked(&merged, &clashes) } else { Vec::new() };
     let final_eol = merge_value(&base.format.final_eol, live.final_eol, theirs.format.final_eol);
     let bom = merge_value(&base.format.bom, live.bom, theirs.format.bom);
@@ -414,7 +437,7 @@ fn put_together(base: &str, live: &Live, theirs: &str, pick: Option<Choice>) -> 
         && (final_eol == theirs.format.final_eol || whole.is_empty())
         && bom == theirs.format.bom;
     let changes = merged.edits(&choices).into_iter().map(change).collect();
-    let clashes = if open { clashes } else { Vec::new() };
+    let clashes = clashes.into_iter().filter(|it| open && chosen(it).is_none()).collect();
     Plan { changes, final_eol, bom, clashes, marked, is_theirs, stamp: None }
 }
 
@@ -465,12 +488,33 @@ mod tests {
     }
 
     #[test]
+    fn a_choice_is_for_the_lines_it_was_made_for() {
+        let (base, theirs) = ("one\ntwo\nthree\n", "1\ntwo\n3\n");
+        let ours = live("mine\ntwo\nmine too\n");
+        let first = Settled {
+            ours: vec!["mine".to_owned()],
+            theirs: vec!["1".to_owned()],
+            choice: Choice::Theirs,
+        };
+        let plan = put_together(base, &ours, theirs, &|it| chosen(&[], it));
+        assert_eq!(plan.clashes.len(), 2, "{plan:?}");
+        let plan =
+            put_together(base, &ours, theirs, &|it| chosen(std::slice::from_ref(&first), it));
+        assert_eq!(plan.clashes.len(), 1, "{plan:?}");
+        assert_eq!(plan.clashes[0].ours, ["mine too"]);
+        let ours = live("mine\ntwo\nthree\n");
+        let plan =
+            put_together(base, &ours, theirs, &|it| chosen(std::slice::from_ref(&first), it));
+        assert!(plan.clashes.is_empty() && plan.is_theirs, "{plan:?}");
+    }
+
+    #[test]
     fn the_same_change_twice_is_one() {
         let plan = put_together(
             "one\ntwo\nthree\n",
             &live("one\ntyped\nthree\n"),
             "one\ntyped\nTHREE\n",
-            None,
+            &|_| None,
         );
         assert!(plan.clashes.is_empty(), "{plan:?}");
         assert!(plan.is_theirs, "{plan:?}");

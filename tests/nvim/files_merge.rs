@@ -95,6 +95,47 @@ nvim_tests! {
         }
     }
 
+    fn several_places_are_settled_one_by_one(target: &Target) {
+        let (theirs, user) = ("ONE\ntwo\nTHREE\nfour\nFIVE\n", "%s/one\\|three\\|five/mine &/");
+        let mut nvim = clash(target, keep(), theirs, user);
+        for (at, keys) in [("(1 of 3)", "<CR>"), ("(2 of 3)", "j<CR>"), ("(3 of 3)", "jj<CR>")] {
+            let frame = wait_choices(&mut nvim, at);
+            assert_eq!(frame.find("in all places").is_some(), at != "(3 of 3)", "{}", frame.text());
+            nvim.input(keys);
+        }
+        finish(&mut nvim);
+        assert_eq!(nvim.lines(0), ["ONE", "two", "mine three", "four", "mine five", "FIVE"]);
+        let answer = &answers(&nvim)[1];
+        assert!(answer["error"]["message"].as_str().unwrap().contains("(lines 3 of the buffer)"), "{answer}");
+        nvim.command("undo");
+        assert_eq!(nvim.lines(0), ["mine one", "two", "mine three", "four", "mine five"]);
+    }
+
+    fn all_places_are_settled_at_once(target: &Target) {
+        let (theirs, user) = ("ONE\ntwo\nTHREE\nfour\nFIVE\n", "%s/one\\|three\\|five/mine &/");
+        let mut nvim = clash(target, keep(), theirs, user);
+        wait_choices(&mut nvim, "(1 of 3)");
+        nvim.input("j<CR>");
+        wait_choices(&mut nvim, "(2 of 3)");
+        nvim.input("jjj<CR>");
+        finish(&mut nvim);
+        assert_eq!(nvim.lines(0), ["mine one", "two", "THREE", "four", "FIVE"]);
+    }
+
+    fn a_choice_is_not_for_what_was_typed_after_it(target: &Target) {
+        let mut nvim = clash(target, keep(), "ONE\ntwo\nTHREE\nfour\nFIVE\n", "%s/one\\|three/mine &/");
+        wait_choices(&mut nvim, "(1 of 2)");
+        nvim.input("<CR>");
+        wait_choices(&mut nvim, "(2 of 2)");
+        lua(&mut nvim, "vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 4, 5, true, { 'typed since' })");
+        nvim.input("<CR>");
+        let frame = wait_choices(&mut nvim, "typed since");
+        assert!(frame.find(" of ").is_none() || frame.find("(1 of").is_none(), "{}", frame.text());
+        nvim.input("j<CR>");
+        finish(&mut nvim);
+        assert_eq!(nvim.lines(0), ["ONE", "two", "THREE", "four", "typed since"]);
+    }
+
     fn a_conflict_is_edited_by_hand(target: &Target) {
         let mut nvim = clash(target, keep(), CLASH, "2 substitute/two/mine/");
         wait_choices(&mut nvim, "Edit: put them");

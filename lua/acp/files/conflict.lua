@@ -1,5 +1,6 @@
---- Lines that both the user and an agent have changed: the user says what becomes of them. Until
---- then nothing of the change is made, and nothing of the user's is lost.
+--- Lines that both the user and an agent have changed: the user says what becomes of them, place
+--- by place or for all at once. Until then nothing of the change is made, and nothing of the user's
+--- is lost.
 
 local job = require('acp.files.job')
 local questions = require('acp.questions')
@@ -12,7 +13,8 @@ local M = {}
 ---@field plan acp.Merged
 ---@field key string
 ---@field title string
----@field chosen fun(choice: string) told before the job goes on
+---@field picks acp.Pick[] what the user has said so far, place by place
+---@field chosen fun(kept: acp.Clash[]) told before the job goes on: where the user's lines stay
 ---@field editor? integer the buffer in which the user edits
 
 ---@type table<acp.MergeJob, acp.Conflict>
@@ -20,24 +22,67 @@ local open = {}
 
 local last = 0
 
+---@alias acp.Pick 'theirs'|'ours'|'both'
+
+--- What the user said about lines that both changed. It holds for these lines and for no others.
+---@class (exact) acp.SettledClash
+---@field ours string[]
+---@field theirs string[]
+---@field pick acp.Pick
+
 ---@class (exact) acp.ConflictChoice
 ---@field label string
----@field pick 'theirs'|'ours'|'both'|'edit'
+---@field pick acp.Pick|'edit'
+---@field all? boolean it is for all places that are left
 
 ---@type acp.ConflictChoice[]
-local choices = {
+local here = {
   { label = "Take the agent's lines", pick = 'theirs' },
   { label = 'Keep your lines', pick = 'ours' },
   { label = "Keep both, yours first, the agent's after them", pick = 'both' },
-  { label = 'Edit: put them together by hand', pick = 'edit' },
 }
+---@type acp.ConflictChoice[]
+local everywhere = {
+  { label = "Take the agent's lines in all places", pick = 'theirs', all = true },
+  { label = 'Keep your lines in all places', pick = 'ours', all = true },
+  { label = 'Keep both in all places', pick = 'both', all = true },
+}
+---@type acp.ConflictChoice
+local by_hand = { label = 'Edit: put them together by hand', pick = 'edit' }
 
---- Both sides of each conflict, to be looked at.
+--- How many places are not settled yet.
+---@param conflict acp.Conflict
+---@return integer
+local function left(conflict)
+  return #conflict.plan.clashes - #conflict.picks
+end
+
+---@param conflict acp.Conflict
+---@return acp.ConflictChoice[]
+local function choices_for(conflict)
+  local all = vim.list_extend({}, here)
+  if left(conflict) > 1 then
+    vim.list_extend(all, everywhere)
+  end
+  table.insert(all, by_hand)
+  return all
+end
+
+---@param conflict acp.Conflict
+---@return string
+local function title(conflict)
+  local count = #conflict.plan.clashes
+  return count == 1 and conflict.title
+    or ('%s (%d of %d)'):format(conflict.title, #conflict.picks + 1, count)
+end
+
+--- Both sides of the place that is asked about, to be looked at.
 ---@param conflict acp.Conflict
 ---@return string[]
 local function preview(conflict)
-  local lines = {}
-  for _, clash in ipairs(conflict.plan.clashes) do
+  local lines = {} ---@type string[]
+  local clash = conflict.plan.clashes[#conflict.picks + 1]
+  if clash then
     table.insert(lines, ('─── line %d, yours'):format(clash.line))
     vim.list_extend(lines, clash.ours)
     table.insert(lines, "─── the agent's")
@@ -46,13 +91,38 @@ local function preview(conflict)
   return lines
 end
 
+--- The user has said something about each of the places.
+---@param it acp.MergeJob
+---@param plan acp.Merged
+---@param picks acp.Pick[]
+---@param chosen fun(kept: acp.Clash[])
+function M.settle(it, plan, picks, chosen)
+  open[it] = nil
+  local kept = {} ---@type acp.Clash[]
+  it.settled = it.settled or {}
+  for i, clash in ipairs(plan.clashes) do
+    local pick = picks[i] or 'ours'
+    table.insert(it.settled, { ours = clash.ours, theirs = clash.theirs, pick = pick })
+    if pick == 'ours' then
+      table.insert(kept, clash)
+    end
+  end
+  chosen(kept)
+  job.go_on(it)
+end
+
+local push ---@type fun(conflict: acp.Conflict)
+
 ---@param conflict acp.Conflict
----@param pick 'theirs'|'ours'|'both'
-local function settle(conflict, pick)
-  open[conflict.job] = nil
-  conflict.chosen(pick)
-  conflict.job.pick = pick
-  job.go_on(conflict.job)
+---@param choice acp.ConflictChoice
+local function take(conflict, choice)
+  repeat
+    table.insert(conflict.picks, choice.pick)
+  until not choice.all or left(conflict) == 0
+  if left(conflict) > 0 then
+    return push(conflict)
+  end
+  M.settle(conflict.job, conflict.plan, conflict.picks, conflict.chosen)
 end
 
 --- What the user made of the text with markers in it.
@@ -68,13 +138,11 @@ local function take_edited(conflict, buf)
     end
   end
   open[conflict.job] = nil
-  conflict.chosen('edit')
+  conflict.chosen({})
   conflict.job.edited = table.concat(lines, '\n') .. '\n'
   job.go_on(conflict.job)
   return true
 end
-
-local push ---@type fun(conflict: acp.Conflict)
 
 --- Opens the whole text with markers; `:write` settles it, closing it asks again.
 ---@param conflict acp.Conflict
@@ -83,7 +151,6 @@ local function edit(conflict)
   local now = require('acp.files.text').live(of, false)
   if now.tick ~= conflict.plan.tick then
     -- The user went on: the markers would be in another text.
-    conflict.job.pick = nil
     open[conflict.job] = nil
     return job.go_on(conflict.job)
   end
@@ -132,15 +199,16 @@ end
 ---@param moment acp.Moment
 ---@return acp.Choosing
 local function choose(conflict, done, moment)
+  local choices, lines = choices_for(conflict), preview(conflict)
   local win = require('acp.ui.float').show({
-    lines = preview(conflict),
-    title = conflict.title,
+    lines = lines,
+    title = title(conflict),
     enter = false,
     keys = false,
     stay = true,
     place = function(room)
       local width = math.min(room.width, math.max(78, math.floor(room.width * 0.8)))
-      local height = math.min(#preview(conflict), math.max(room.height - #choices - 6, 1))
+      local height = math.min(#lines, math.max(room.height - #choices - 6, 1))
       local col = room.col + math.floor((room.width - width) / 2)
       return { row = room.row, col = col, width = width, height = height }
     end,
@@ -151,7 +219,7 @@ local function choose(conflict, done, moment)
     end
   end
   local choosing = require('acp.ui.select').open(choices, {
-    prompt = conflict.title,
+    prompt = title(conflict),
     kind = 'acp_conflict',
     format_item = function(choice)
       return choice.label
@@ -172,7 +240,7 @@ local function choose(conflict, done, moment)
       if choice.pick == 'edit' then
         edit(conflict)
       else
-        settle(conflict, choice.pick)
+        take(conflict, choice)
       end
     end
   end)
@@ -201,7 +269,7 @@ end
 ---@param it acp.MergeJob
 ---@param plan acp.Merged
 ---@param session integer
----@param chosen fun(choice: string)
+---@param chosen fun(kept: acp.Clash[])
 function M.ask(it, plan, session, chosen)
   last = last + 1
   local agent = require('acp.session').agent_of(session)
@@ -209,6 +277,7 @@ function M.ask(it, plan, session, chosen)
   local conflict = {
     job = it,
     plan = plan,
+    picks = {},
     chosen = chosen,
     key = ('conflict %d'):format(last),
     title = text.one_line(('You and %s changed the same lines of %s'):format(agent, name)),

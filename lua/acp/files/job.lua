@@ -18,7 +18,7 @@ local most = 40
 ---@field buf integer
 ---@field path string
 ---@field ask? integer for a write of an agent
----@field pick? 'ours'|'theirs'|'both'
+---@field settled? acp.SettledClash[]
 ---@field edited? string
 ---@field edited_from? string
 ---@field reject? fun(): acp.Rejection what of pending changes is taken back, as the rows are now
@@ -98,7 +98,7 @@ function step(job)
     tag = job.tag,
     ask = job.ask,
     path = vim.api.nvim_buf_get_name(job.buf),
-    pick = job.pick,
+    settled = job.settled,
     edited = job.edited,
     edited_from = job.edited_from,
     reject = job.reject and job.reject(),

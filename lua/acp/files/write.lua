@@ -40,11 +40,14 @@ local function finish(effect, buf, kept)
 end
 
 --- Which lines are not what the agent wrote, in words for the agent.
----@param plan acp.Merged
----@return string
-local function kept_words(plan)
+---@param kept acp.Clash[]
+---@return string?
+local function kept_words(kept)
+  if #kept == 0 then
+    return nil
+  end
   local places = {}
-  for _, clash in ipairs(plan.clashes) do
+  for _, clash in ipairs(kept) do
     local last = clash.line + math.max(#clash.ours, 1) - 1
     table.insert(
       places,
@@ -61,7 +64,7 @@ end
 ---@param buf integer
 ---@return acp.MergeJob
 local function job_for(effect, buf)
-  local kept ---@type string?
+  local kept = {} ---@type acp.Clash[]
   ---@type acp.MergeJob
   return {
     buf = buf,
@@ -70,14 +73,14 @@ local function job_for(effect, buf)
     author = effect.session,
     clash = function(it, plan)
       answer(effect.ask, 'conflict')
-      require('acp.files.conflict').ask(it, plan, effect.session, function(choice)
-        kept = choice == 'ours' and kept_words(plan) or nil
+      require('acp.files.conflict').ask(it, plan, effect.session, function(more)
+        vim.list_extend(kept, more)
       end)
     end,
     done = function(plan, refused)
       open[effect.ask] = nil
       if plan then
-        finish(effect, buf, kept)
+        finish(effect, buf, kept_words(kept))
       else
         answer(effect.ask, 'failed', refused)
       end

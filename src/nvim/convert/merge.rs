@@ -5,7 +5,7 @@ use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable};
 use super::{list, optional_text, review, text};
 use crate::runtime::handle::Action;
 use crate::runtime::merging::{
-    Change, Choice, Clash, InStep, Merged, Of, Plan, Refusal, Stamp, Wanted,
+    Change, Choice, Clash, InStep, Merged, Of, Plan, Refusal, Settled, Stamp, Wanted,
 };
 use crate::session::ids::AskId;
 use crate::session::live::Live;
@@ -38,19 +38,26 @@ fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
         (None, Some(rejected)) => Of::Review(review::which(&rejected)?),
         (None, None) => Of::Disk(text(table, "path")?),
     };
-    let pick = match optional_text(table, "pick")?.as_deref() {
-        Some("ours") => Some(Choice::Ours),
-        Some("theirs") => Some(Choice::Theirs),
-        Some("both") => Some(Choice::Both),
-        _ => None,
-    };
     let edited = match (optional_text(table, "edited_from")?, optional_text(table, "edited")?) {
         (Some(from), Some(to)) => Some((from, to)),
         _ => None,
     };
     let mut wanted = Wanted::new(table.get("tag")?, of, live(table)?, table.get("text_of")?);
-    (wanted.pick, wanted.edited) = (pick, edited);
+    (wanted.settled, wanted.edited) = (settled(table)?, edited);
     Ok(wanted)
+}
+
+fn settled(table: &LuaTable) -> LuaResult<Vec<Settled>> {
+    let all: Option<Vec<LuaTable>> = table.get("settled")?;
+    let one = |it: &LuaTable| {
+        let choice = match text(it, "pick")?.as_str() {
+            "theirs" => Choice::Theirs,
+            "both" => Choice::Both,
+            _ => Choice::Ours,
+        };
+        Ok(Settled { ours: super::texts(it, "ours")?, theirs: super::texts(it, "theirs")?, choice })
+    };
+    all.unwrap_or_default().iter().map(one).collect()
 }
 
 /// A buffer as it is.
