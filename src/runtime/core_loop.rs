@@ -25,6 +25,7 @@ use super::published::Published;
 use super::reviews::{Chosen, OnDisk, Reviews, Which};
 use super::surfaces::{DetailWish, Surfaces};
 use super::terminal::Running;
+use super::watcher::Watcher;
 use crate::protocol::peer::Peer;
 use crate::session::event::{Event, Happened, Wish};
 use crate::session::failure::Exit;
@@ -99,6 +100,7 @@ pub(super) struct Core {
     pub(super) bases: Arc<Bases>,
     pub(super) buffers: Buffers,
     pub(super) reviews: Reviews,
+    pub(super) watcher: Watcher,
     pub(super) surfaces: Surfaces,
     /// When the core was started; times are counted from here.
     began: Instant,
@@ -119,13 +121,15 @@ impl Core {
         programs: PathBuf,
         inputs: Sender<Input>,
     ) -> Core {
+        let bases: Arc<Bases> = Arc::default();
         Core {
             state: State::default(),
             agents: BTreeMap::new(),
             commands: BTreeMap::new(),
             disk: Disk::new(inputs.clone()),
             audit: Audit::default(),
-            bases: Arc::default(),
+            watcher: Watcher::new(bases.clone(), outbox.clone()),
+            bases,
             buffers: Buffers::default(),
             reviews: Reviews::new(outbox.clone(), published.clone(), inputs.clone()),
             surfaces: Surfaces::new(outbox.clone()),
@@ -234,8 +238,9 @@ impl Core {
 
     fn track(&mut self, mut files: Vec<InStep>) {
         for file in &mut files {
-            file.text = file.written.and_then(|buffer| self.buffers.text(buffer));
+            file.text = file.written.and_then(|(buffer, _)| self.buffers.text(buffer));
         }
+        files.iter().for_each(|it| self.watcher.open(&it.path));
         self.bases.track(files);
     }
 

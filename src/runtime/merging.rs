@@ -6,14 +6,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::at_rest;
 use super::buffers::BufferId;
 use super::disk;
 use super::outbox::{Item, Outbox};
 use super::reviews::Which;
+pub use super::stamp::Stamp;
+use super::stamp::{Look, stamp};
+use super::versions::Versions;
 use crate::changes::edits::Edit;
 use crate::changes::format::{Ending, Format, Split, split};
 pub use crate::changes::merge::Choice;
@@ -24,17 +26,6 @@ use crate::session::ids::{AskId, SessionId, Tag};
 use crate::session::live::{Live, Whole};
 use crate::session::question::FileRange;
 
-/// What the file system says of a file: another text has another stamp.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    /// When it was last written, in seconds.
-    pub seconds: i64,
-    /// And the nanoseconds.
-    pub nanoseconds: i64,
-    /// How long it is.
-    pub size: u64,
-}
-
 /// A file that a buffer is in step with.
 #[derive(Debug)]
 pub struct InStep {
@@ -42,15 +33,16 @@ pub struct InStep {
     pub path: String,
     /// What the disk says of it.
     pub stamp: Stamp,
-    /// The buffer that was just written to it; otherwise its text is read.
-    pub written: Option<BufferId>,
+    /// The buffer that was just written to it, and whether the user saved it; otherwise its text is
+    /// read.
+    pub written: Option<(BufferId, bool)>,
     /// Its text, where it is known.
     pub(super) text: Option<Arc<str>>,
 }
 
 impl InStep {
     /// A buffer is in step with this file, which it was just written to or read from.
-    pub fn new(path: String, stamp: Stamp, written: Option<BufferId>) -> InStep {
+    pub fn new(path: String, stamp: Stamp, written: Option<(BufferId, bool)>) -> InStep {
         InStep { path, stamp, written, text: None }
     }
 }
@@ -199,6 +191,8 @@ pub(super) struct Bases {
     now: Mutex<HashMap<String, Base>>,
     /// The same, as it was when a session's turn began: what its agent may have read by itself.
     begun: Mutex<HashMap<SessionId, HashMap<String, Base>>>,
+    /// And what the user has replaced since, by saving.
+    past: Mutex<Versions>,
 }
 
 /// A file as it was: its text, unless that was another one already when it was read.
@@ -226,6 +220,34 @@ impl Bases {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn past(&self) -> MutexGuard<'_, Versions> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All files that are known.
+    pub(super) fn paths(&self) -> Vec<String> {
+        self.lock().keys().cloned().collect()
+    }
+
+    /// Whether a file is what it was; by its text, where its stamp says nothing.
+    pub(super) fn look(&self, path: &str) -> Look {
+        let Some((known, text)) = self.lock().get(path).cloned() else { return Look::Same };
+        if stamp(path) != Some(known) {
+            return Look::Stamped;
+        }
+        match (read(path), text) {
+            (Ok((now, _)), _) if now != known => Look::Stamped,
+            (Ok((_, theirs)), Some(text)) if theirs != text => Look::Silent,
+            _ => Look::Same,
+        }
+    }
+
+    /// Whether the stamp of a file is another one, or it is gone.
+    pub(super) fn is_stamped(&self, path: &str) -> bool {
+        let known = self.lock().get(path).map(|it| it.0);
+        known.is_some() && known != stamp(path)
+    }
+
     fn get(&self, path: &str) -> Option<Arc<str>> {
         self.lock().get(path).and_then(|(_, text)| text.clone())
     }
@@ -233,10 +255,14 @@ impl Bases {
     /// Reads what files are, those that are still what the editor took them for.
     pub(super) fn track(self: &Arc<Bases>, files: Vec<InStep>) {
         let mut unread = Vec::new();
-        for InStep { path, stamp, text, .. } in files {
+        for InStep { path, stamp, text, written } in files {
+            let saved = written.is_some_and(|it| it.1);
             match text {
                 Some(text) => {
-                    self.lock().insert(path, (stamp, Some(text)));
+                    let before = self.lock().insert(path.clone(), (stamp, Some(text)));
+                    if let Some((_, Some(before))) = before.filter(|_| saved) {
+                        self.past().past(&path, before);
+                    }
                 }
                 None => unread.push((path, stamp)),
             }
@@ -265,6 +291,7 @@ impl Bases {
     /// An agent begins to work.
     pub(super) fn begin(&self, session: SessionId) {
         let now = self.lock().clone();
+        self.past().clear();
         self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(session, now);
     }
 
@@ -282,27 +309,20 @@ impl Bases {
     /// Forgets a file.
     pub(super) fn forget(&self, path: &str) {
         self.lock().remove(path);
+        self.past().forget(path);
     }
 
     /// Tells the editor which of these files are not what they were, or are gone.
     pub(super) fn check(self: &Arc<Bases>, tag: Tag, paths: Vec<String>, outbox: Arc<Outbox>) {
         let bases = self.clone();
         tokio::task::spawn_blocking(move || {
-            let changed = |path: &String| {
-                let known = bases.lock().get(path).map(|(stamp, _)| *stamp);
-                known.is_some() && stamp(path) != known
-            };
-            let changed: Vec<String> = paths.into_iter().filter(changed).collect();
+            let changed: Vec<String> =
+                paths.into_iter().filter(|it| bases.is_stamped(it)).collect();
             if !changed.is_empty() {
                 outbox.push([Item::DiskChanged(tag, changed)]);
             }
         });
     }
-}
-
-fn stamp(path: &str) -> Option<Stamp> {
-    let it = fs::metadata(path).ok()?;
-    Some(Stamp { seconds: it.mtime(), nanoseconds: it.mtime_nsec(), size: it.size() })
 }
 
 /// A file's text, and its stamp from before it was read.
@@ -357,7 +377,8 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
             (base, theirs, None)
         }
         Sides::Disk(path) => {
-            let (stamp, theirs) = read(&path).map_err(|error| match error {
+            let found = at_rest::read(|| read(&path), || stamp(&path));
+            let (stamp, theirs) = found.map_err(|error| match error {
                 DiskError::NotFound => Refusal::Gone,
                 DiskError::Other(words) => Refusal::Other(words),
             })?;
@@ -365,6 +386,9 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
                 false => ours,
                 true => Cow::Owned(bases.get(&path).ok_or(Refusal::NoBase)?.as_ref().to_owned()),
             };
+            // Who has not seen yet what the user saved has not taken it away.
+            let before = bases.past().likely(&path, &base, &theirs);
+            let base = before.map_or(base, |it| Cow::Owned(it.as_ref().to_owned()));
             (base, theirs, Some(stamp))
         }
     };

@@ -5,6 +5,7 @@
 //! and the [`outbox`] it drains.
 
 mod agent;
+mod at_rest;
 pub mod audit;
 mod base64;
 pub mod bell;
@@ -24,9 +25,12 @@ pub mod placing;
 pub mod published;
 pub mod reviews;
 pub mod snapshot;
+mod stamp;
 pub mod surfaces;
 mod system_error;
 pub mod terminal;
 mod timer;
 pub mod transport;
 mod utf8;
+mod versions;
+mod watcher;

@@ -37,6 +37,8 @@ pub enum Item {
     Hunks(Hunks),
     /// Hunks of a file were rejected, or why not.
     Rejected(Tag, String, Option<String>),
+    /// Files that are not what they were, although the system says nothing of it.
+    DiskDiffers(Tag, Vec<String>),
     /// A message for the user.
     Notice(String),
 }

@@ -104,8 +104,11 @@ impl Core {
             Tell::TurnStarted { session, .. } => {
                 self.bases.begin(*session);
                 self.reviews.turn_begins();
+                self.watcher.begin(*session);
             }
+            Tell::TurnFinished { session, .. } => self.watcher.end(*session),
             Tell::Closed(id) => {
+                self.watcher.end(*id);
                 self.bases.end(*id);
                 self.surfaces.close(*id);
                 self.published.close(*id);

@@ -78,6 +78,49 @@ nvim_tests! {
         assert_eq!(nvim.scratch().read("a.txt"), "one\nTWO\nthree\nfour\nfive\nsix\nseven\n");
     }
 
+    fn in_the_middle_of_a_turn_buffers_follow_unannounced_changes(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", "1\ntwo\nthree\nfour\nfive\n"), pause("go2"), on_disk("b.txt", "new\n"), pause("go3")]);
+        nvim.command("5 substitute/five/mine/");
+        release(&nvim, "go1");
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(nvim.lines(0), ["1", "two", "three", "four", "mine"]);
+        // A file that was opened meanwhile, in another folder.
+        nvim.scratch().write("folder/b.txt", "old\n");
+        std::os::unix::fs::symlink("folder/b.txt", nvim.scratch().project().join("b.txt")).unwrap();
+        nvim.command("split b.txt");
+        release(&nvim, "go2");
+        nvim.wait_until("the other file", DEADLINE, |nvim| nvim.lines(0) == ["new"]);
+        assert!(!modified(&mut nvim));
+        release(&nvim, "go3");
+        finish(&mut nvim);
+        assert_eq!(nvim.messages(), "");
+    }
+
+    fn a_change_that_leaves_no_trace_is_noticed(target: &Target) {
+        let mut nvim = open(target, &[pause("go2")]);
+        nvim.command("5 substitute/five/mine/");
+        let path = nvim.scratch().project().join("a.txt");
+        let before = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, OLD.replace("two", "TWO")).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(nvim.lines(0), ["one", "TWO", "three", "four", "mine"]);
+        for name in ["go1", "go2"] {
+            release(&nvim, name);
+        }
+        finish(&mut nvim);
+    }
+
+    fn a_save_that_the_agent_has_not_seen_is_kept(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", "one\ntwo\nthree\nFOUR\nfive\n"), edited("a.txt")]);
+        nvim.command("1 substitute/one/mine/ | write");
+        release(&nvim, "go1");
+        finish(&mut nvim);
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(nvim.lines(0), ["mine", "two", "three", "FOUR", "five"]);
+        assert!(modified(&mut nvim));
+    }
+
     fn at_the_end_of_a_turn_all_buffers_follow(target: &Target) {
         let mut nvim = open(target, &[on_disk("a.txt", "1\ntwo\nthree\nfour\nfive\n")]);
         release(&nvim, "go1");

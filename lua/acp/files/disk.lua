@@ -91,6 +91,10 @@ local function follow(buf, path, plan)
     vim.bo[buf].modified = true
   end
   if plan.stamp then
+    if watch.has_stamp(buf, plan.stamp) then
+      -- Another text with the same stamp would be taken for the one that is known.
+      client.send({ type = 'forget', path = path })
+    end
     expect_write(buf, plan.stamp)
     expect_undo(buf, plan.is_theirs and vim.api.nvim_buf_get_changedtick(buf) or nil)
     watch.in_step(buf, path, plan.stamp)
@@ -134,8 +138,13 @@ function M.sync(buf, session)
       if not vim.api.nvim_buf_is_loaded(buf) then
         return
       elseif plan then
-        follow(buf, path, plan)
-        tell(buf, 'disk', session)
+        if #plan.changes > 0 or gone[buf] or not watch.has_time(buf, plan.stamp) then
+          follow(buf, path, plan)
+          tell(buf, 'disk', session)
+        elseif plan.stamp then
+          -- Nothing but who owns it, or who may read it.
+          watch.in_step(buf, path, plan.stamp)
+        end
       elseif refused == 'gone' then
         mourn(buf, session)
       end
@@ -162,7 +171,7 @@ local function changed(effect)
   for _, path in ipairs(effect.paths) do
     local buf = buffers[path]
     -- It may have been looked at twice before it was followed once.
-    if buf and watch.is_behind(buf) then
+    if buf and (effect.sure or watch.is_behind(buf)) then
       M.sync(buf, effect.tag)
     end
   end

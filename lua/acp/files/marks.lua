@@ -16,7 +16,9 @@ local function marks_of(buf)
   for _, it in ipairs(named) do
     table.insert(all, { name = it.mark:sub(2), row = it.pos[2] - 1, col = it.pos[3] - 1 })
   end
-  for _, it in ipairs(vim.fn.getmarklist() --[=[@as { mark: string, pos: integer[] }[]]=]) do
+  for _, it in
+    ipairs(vim.fn.getmarklist() --[=[@as { mark: string, pos: integer[] }[]]=])
+  do
     if it.pos[1] == buf and it.mark:match("^'%u$") then
       table.insert(all, { name = it.mark:sub(2), row = it.pos[2] - 1, col = it.pos[3] - 1 })
     end

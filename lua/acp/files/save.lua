@@ -11,9 +11,12 @@ function M.save(buf)
   -- A line ending that was left out is not for us to add.
   local fix = bo.fixendofline
   bo.fixendofline = fix and bo.endofline
+  local watch = require('acp.files.watch')
+  watch.saving = buf
   local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd('silent keepalt write! ++p')
   end)
+  watch.saving = nil
   if vim.api.nvim_buf_is_valid(buf) then
     bo.fixendofline = fix
   end

@@ -12,12 +12,24 @@ local tracked = {}
 ---@type table<integer, acp.Stamp> and what the disk said of it
 local stamps = {}
 
+--- The buffer that is being saved for an agent.
+---@type integer?
+M.saving = nil
+
 ---@param path string
 ---@return acp.Stamp?
 function M.stamp(path)
   local stat = vim.uv.fs_stat(path)
   if stat and stat.type == 'file' then
-    return { sec = stat.mtime.sec, nsec = stat.mtime.nsec, size = stat.size }
+    local mtime, ctime = stat.mtime, stat.ctime
+    return {
+      sec = mtime.sec,
+      nsec = mtime.nsec,
+      size = stat.size,
+      csec = ctime.sec,
+      cnsec = ctime.nsec,
+      ino = stat.ino,
+    }
   end
 end
 
@@ -64,6 +76,27 @@ function M.is_behind(buf)
   return path ~= nil and not vim.deep_equal(M.stamp(path), stamps[buf])
 end
 
+--- Whether the disk said just this of the file when the buffer was last in step with it.
+---@param buf integer
+---@param stamp acp.Stamp
+---@return boolean
+function M.has_stamp(buf, stamp)
+  return vim.deep_equal(stamps[buf], stamp)
+end
+
+--- Whether the file has not been written since.
+---@param buf integer
+---@param stamp? acp.Stamp
+---@return boolean
+function M.has_time(buf, stamp)
+  local known = stamps[buf]
+  return stamp == nil
+    or known ~= nil
+      and known.sec == stamp.sec
+      and known.nsec == stamp.nsec
+      and known.size == stamp.size
+end
+
 --- Notes that a buffer is in step with its file, which had this stamp.
 ---@param buf integer
 ---@param path string
@@ -71,9 +104,11 @@ end
 ---@param written? boolean whether the file was made from the buffer just now
 function M.in_step(buf, path, stamp, written)
   tracked[buf], stamps[buf] = path, stamp
-  local file = { path = path, sec = stamp.sec, nsec = stamp.nsec, size = stamp.size }
-  -- An agent may write the file before anybody has read what the user wrote.
-  file.written = written and buf or nil
+  -- An agent may write the file before anybody has read what the user wrote. And agents know what
+  -- they had saved, and not what the user saves.
+  local file =
+    { path = path, written = written and buf or nil, saved = written and M.saving ~= buf }
+  file = vim.tbl_extend('error', file, stamp)
   client.send({ type = 'track', files = { file } })
 end
 

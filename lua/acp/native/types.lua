@@ -252,6 +252,9 @@
 ---@field sec integer
 ---@field nsec integer
 ---@field size integer
+---@field csec integer
+---@field cnsec integer
+---@field ino integer
 
 --- What a merge has found. With `refused` there is nothing else.
 ---@class (exact) acp.Merged: acp.Effect type "merged"
@@ -269,6 +272,7 @@
 ---@class (exact) acp.DiskChanged: acp.Effect type "disk_changed"
 ---@field tag integer
 ---@field paths string[]
+---@field sure? boolean although the disk says the same of them as before
 
 ---@class (exact) acp.AskedPermission: acp.Asked
 ---@field title string

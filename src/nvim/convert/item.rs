@@ -32,6 +32,10 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
             Item::DiskChanged(tag, paths) => {
                 effects.raw_push(table!(lua, type: "disk_changed", tag: tag, paths: paths))?;
             }
+            Item::DiskDiffers(tag, paths) => {
+                let kind = "disk_changed";
+                effects.raw_push(table!(lua, type: kind, tag: tag, paths: paths, sure: true))?;
+            }
             Item::Hunks(hunks) => effects.raw_push(review::hunks(lua, hunks)?)?,
             Item::Rejected(tag, path, err) => {
                 let err = match err {

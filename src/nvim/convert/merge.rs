@@ -16,8 +16,11 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
         "merge" => Action::Merge(Box::new(wanted(table)?)),
         "track" => {
             let files: Vec<LuaTable> = table.get("files")?;
-            let file =
-                |it: &LuaTable| Ok(InStep::new(text(it, "path")?, stamp(it)?, it.get("written")?));
+            let file = |it: &LuaTable| {
+                let saved = it.get::<Option<bool>>("saved")?.unwrap_or_default();
+                let written = it.get::<Option<u64>>("written")?.map(|buffer| (buffer, saved));
+                Ok(InStep::new(text(it, "path")?, stamp(it)?, written))
+            };
             Action::Track(files.iter().map(file).collect::<LuaResult<_>>()?)
         }
         "max_read" => Action::MaxRead(table.get("bytes")?),
@@ -28,7 +31,8 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
 
 fn stamp(table: &LuaTable) -> LuaResult<Stamp> {
     let (seconds, nanoseconds) = (table.get("sec")?, table.get("nsec")?);
-    Ok(Stamp { seconds, nanoseconds, size: table.get("size")? })
+    let changed = (table.get("csec")?, table.get("cnsec")?);
+    Ok(Stamp { seconds, nanoseconds, size: table.get("size")?, changed, inode: table.get("ino")? })
 }
 
 fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
@@ -94,7 +98,10 @@ pub(super) fn merged(lua: &Lua, it: Merged) -> LuaResult<LuaTable> {
 
 fn plan(lua: &Lua, table: LuaTable, plan: Plan) -> LuaResult<LuaTable> {
     let stamp = match plan.stamp {
-        Some(it) => Some(table!(lua, sec: it.seconds, nsec: it.nanoseconds, size: it.size)),
+        Some(it) => Some(table!(lua,
+            sec: it.seconds, nsec: it.nanoseconds, size: it.size,
+            csec: it.changed.0, cnsec: it.changed.1, ino: it.inode,
+        )),
         None => None,
     };
     let clashes = list(lua, plan.clashes, |lua, it: Clash| {
