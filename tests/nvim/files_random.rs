@@ -1,194 +1,99 @@
-//! Whatever a user and an agent do to a file, in whatever order: no line of the user is lost.
+//! Whatever a user and an agent do to a file, in whatever order: no word of the user is lost.
 //!
-//! Every line has a name of its own, so that it can be told who made it. The user types new lines
-//! and changes lines of their own; the agent adds, changes and removes lines that it knows. Where
-//! both change the same, the user is asked, and keeps their own.
+//! `files_random.lua` is both of them. The user types, changes and removes lines, saves, undoes and
+//! redoes; the agent reads, and writes with us or on the disk. Where both change the same, the user
+//! is asked, and says anything. After each change of the agent it is looked at whether
+//! - every word of the user is still there, unless it was offered and given up;
+//! - nothing that the user removed has come back;
+//! - marks, extmarks and the cursor are on the lines where they were;
+//! - one undo takes back the agent's change and nothing else;
+//! - a buffer that is not modified is what the disk has, and a write that was promised is there.
 //!
-//! `ACP_TEST_SEQUENCES` says how many sequences are run in each Neovim.
+//! A user in a hurry does all that while the agent works.
+//!
+//! `ACP_TEST_SEQUENCES` says how many sequences are run on each Neovim.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::files::lua;
 use crate::plugin::with_options;
-use crate::report::finish;
-use crate::support::nvim::{DEADLINE, Nvim, Options};
+use crate::report::assert_polite;
+use crate::support::nvim::Options;
+use crate::support::target::Target;
 
-/// A small generator of numbers: the same ones every time.
-struct Dice(u64);
+/// How many sequences are run on each Neovim unless told otherwise.
+const SEQUENCES: usize = 1000;
+/// By so many tests.
+const TESTS: usize = 4;
+/// How many files are worked on at once.
+const BATCH: usize = 20;
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % (sides as u64)).unwrap()
-    }
-}
-
-/// How long one Neovim may be at it, unless told how many sequences to run.
-const ENOUGH: Duration = Duration::from_secs(10);
-
-/// In Neovim: conflicts are settled at once, for the user; `_G.log` has what was offered.
-const SETUP: &str = "
-    _G.offered = 0
-    local conflict = require('acp.files.conflict')
-    conflict.ask = function(job, _, _, chosen)
-      _G.offered = _G.offered + 1
-      chosen('ours')
-      job.pick = 'ours'
-      vim.schedule(function() require('acp.files.job').go_on(job) end)
-    end
-    _G.ns = vim.api.nvim_create_namespace('mine')
-";
-
-/// What the user does, in Neovim. The user's lines begin with `u`.
-const USER: &str = "
-    local kind, at, name = ...
-    local count = vim.api.nvim_buf_line_count(0)
-    local row = at % count
-    local line = vim.api.nvim_buf_get_lines(0, row, row + 1, true)[1]
-    if kind == 'insert' then
-      vim.api.nvim_buf_set_lines(0, row, row, true, { 'u' .. name })
-      vim.api.nvim_buf_set_extmark(0, ns, row, 1, {})
-    elseif kind == 'change' and line:match('^u') then
-      vim.api.nvim_buf_set_text(0, row, #line, row, #line, { 'u' .. name })
-    elseif kind == 'save' then
-      vim.cmd('silent write!')
-    elseif kind == 'undo' then
-      vim.cmd('silent undo')
-    elseif kind == 'redo' then
-      vim.cmd('silent redo')
-    end
-    -- What is done next is another step to undo.
-    vim.bo.undolevels = vim.bo.undolevels
-    return vim.api.nvim_buf_get_lines(0, 0, -1, true)
-";
-
-fn user_lines(lines: &[String]) -> Vec<String> {
-    lines.iter().filter(|it| it.starts_with('u')).cloned().collect()
-}
-
-/// What an agent makes of a text that it knows.
-fn revised(dice: &mut Dice, known: &str, name: &str) -> String {
-    let mut lines: Vec<String> = known.lines().map(str::to_owned).collect();
-    for change in 0..=dice.roll(3) {
-        let at = dice.roll(lines.len() + 1);
-        match (dice.roll(3), lines.get(at)) {
-            (0, _) | (_, None) => lines.insert(at.min(lines.len()), format!("a{name}.{change}")),
-            (1, Some(line)) if !line.starts_with('u') => {
-                lines[at] = format!("a{name}.{change} changed")
-            }
-            (_, Some(line)) if !line.starts_with('u') && lines.len() > 2 => {
-                lines.remove(at);
-            }
-            _ => {}
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
-fn do_as_user(nvim: &mut Nvim, dice: &mut Dice, name: &str) -> Vec<String> {
-    let kinds = ["insert", "insert", "insert", "change", "change", "save", "undo", "redo"];
-    let kind = kinds[dice.roll(kinds.len())];
-    let lines = nvim.lua(USER, json!([kind, dice.roll(1000), name]));
-    serde_json::from_value(lines).unwrap()
-}
-
-/// One sequence: the agent reads, the user goes on, the agent writes one way or the other, and
-/// goes on from there.
-fn sequence(nvim: &mut Nvim, dice: &mut Dice, number: usize) {
-    let base: String = (0..6 + dice.roll(12)).map(|line| format!("line {line}\n")).collect();
-    let file = format!("f{number}.txt");
-    nvim.scratch().write(&file, &base);
-    nvim.command(&format!("silent edit {file}"));
-    ask_agent(nvim, "read", &file, "");
-    let mut known = base;
-    for round in 0..3 {
-        let mut before = nvim.lines(0);
-        for step in 0..dice.roll(4) {
-            before = do_as_user(nvim, dice, &format!("{number}.{round}.{step}"));
-        }
-        let text = revised(dice, &known, &format!("{number}.{round}"));
-        let by_disk = dice.roll(2) == 0;
-        if by_disk {
-            // What an agent writes by itself it bases on what the disk has.
-            let disk = nvim.scratch().read(&file);
-            let text = revised(dice, &disk, &format!("{number}.{round}"));
-            ask_agent(nvim, "disk", &file, &text);
-        } else {
-            ask_agent(nvim, "write", &file, &text);
-            known = text;
-        }
-        let after = wait_quiet(nvim, &file);
-        let (mine, now) = (user_lines(&before), user_lines(&after));
-        assert_eq!(
-            now, mine,
-            "sequence {number}, round {round}, by the disk: {by_disk}; before: {before:#?}, after: {after:#?}"
-        );
-        if lua(nvim, "return vim.bo.modified") == false {
-            assert_eq!(
-                nvim.scratch().read(&file),
-                after.join("\n") + "\n",
-                "sequence {number}, round {round}"
-            );
-        }
-    }
-    nvim.command("silent bwipeout!");
-}
-
-/// An agent that does what it is told by the texts of a prompt: how, to which file, and what.
+/// An agent that does what it is told by the texts of a prompt, three for each file: how, to which
+/// file, and what.
 fn scenario() -> Value {
-    let (path, text) = ("{{params.prompt.1.text}}", "{{params.prompt.2.text}}");
-    let write = json!({ "request": { "method": "fs/write_text_file", "params": { "path": path, "content": text } } });
-    let disk = json!([
-        { "write_file": { "path": path, "text": text } },
-        { "update": { "sessionUpdate": "tool_call", "toolCallId": "call {{turn}}", "title": "Edit", "status": "completed" } },
-    ]);
-    let choice =
-        json!({ "when": { "params.prompt.0.text": "disk" }, "then": disk, "else": [write] });
-    let read =
-        json!([{ "request": { "method": "fs/read_text_file", "params": { "path": path } } }]);
-    let choice = json!({ "when": { "params.prompt.0.text": "read" }, "then": read, "else": [{ "if": choice }] });
-    json!({ "prompts": [{ "steps": [{ "if": choice }] }] })
+    let mut steps = Vec::new();
+    let mut awaits = Vec::new();
+    for at in (0..BATCH * 3).step_by(3) {
+        let param = |at: usize| format!("params.prompt.{at}.text");
+        let value = |at: usize| format!("{{{{{}}}}}", param(at));
+        let (how, path, text) = (param(at), value(at + 1), value(at + 2));
+        let name = format!("request {at}");
+        let request = |method: &str, params: Value| json!({ "request": { "method": method, "params": params, "no_wait": true, "as": name } });
+        let call = format!("call {{{{turn}}}}.{at}");
+        let mut when = |kind: &str, then: Value| {
+            steps.push(json!({ "if": { "when": { &how: kind }, "then": then } }));
+        };
+        when("read", json!([request("fs/read_text_file", json!({ "path": path }))]));
+        when(
+            "write",
+            json!([request("fs/write_text_file", json!({ "path": path, "content": text }))]),
+        );
+        when(
+            "disk",
+            json!([
+                { "write_file": { "path": path, "text": text } },
+                { "update": { "sessionUpdate": "tool_call", "toolCallId": call, "title": "Edit", "status": "completed" } },
+            ]),
+        );
+        let asked = json!({ &how: { "$any": ["read", "write"] } });
+        awaits.push(json!({ "if": { "when": asked, "then": [{ "await": name }] } }));
+    }
+    steps.extend(awaits);
+    json!({ "prompts": [{ "steps": steps }] })
 }
 
-/// Lets the agent do something, and waits until it has.
-fn ask_agent(nvim: &mut Nvim, how: &str, file: &str, text: &str) {
-    let path = nvim.scratch().project().join(file);
-    let code = "_G.turn = nil
-        local blocks = vim.tbl_map(function(text) return { type = 'text', text = text } end, { ... })
-        assert(require('acp').prompt(blocks, { on_done = function(err) _G.turn = { err = err } end }))";
-    nvim.lua(code, json!([how, path, text]));
-    finish(nvim);
-}
-
-/// The lines of the buffer, once nothing is under way for it.
-fn wait_quiet(nvim: &mut Nvim, file: &str) -> Vec<String> {
-    let code = "local name = ... local buf = vim.fn.bufnr(name)
-        local behind = require('acp.files.watch').is_behind(buf)
-        return { not require('acp.files.job').busy(buf) and not behind, vim.api.nvim_buf_get_lines(buf, 0, -1, true) }";
-    nvim.wait_for("the buffer to come to rest", DEADLINE, |nvim| {
-        let state: Value = nvim.lua(code, json!([file]));
-        (state[0] == true).then(|| serde_json::from_value(state[1].clone()).unwrap())
-    })
+fn run(target: &Target, seed: u32, save: bool, hurry: bool) {
+    let wanted = std::env::var("ACP_TEST_SEQUENCES").ok().and_then(|it| it.parse().ok());
+    let count = wanted.unwrap_or(SEQUENCES).div_ceil(TESTS);
+    let after_write = if save { "save" } else { "keep" };
+    let before = format!("vim.g.acp = {{ files = {{ after_write = '{after_write}' }} }}");
+    let mut nvim = with_options(target, Options { before, ..Options::default() }, &scenario());
+    nvim.lua("assert(require('acp').open({ focus = false }))", json!([]));
+    let folder = nvim.scratch().project().to_owned();
+    let options = json!({ "seed": seed, "save": save, "hurry": hurry, "count": count, "batch": BATCH, "folder": folder });
+    nvim.lua(include_str!("files_random.lua"), json!([options]));
+    let deadline = Duration::from_secs(60) + Duration::from_millis(200) * count.try_into().unwrap();
+    let said = nvim.wait_notification_for("files_random", deadline);
+    assert!(said[0].is_null(), "{}", said[0].as_str().unwrap_or_default());
+    assert_polite(&nvim);
+    eprintln!("sequences, conflicts, undone: {}", said[1]);
 }
 
 nvim_tests! {
-    fn no_line_of_the_user_is_lost(target: &Target) {
-        let wanted: Option<usize> = std::env::var("ACP_TEST_SEQUENCES").ok().and_then(|it| it.parse().ok());
-        let options = Options { before: "vim.g.acp = { files = { after_write = 'keep' } }".into(), ..Options::default() };
-        let mut nvim = with_options(target, options, &scenario());
-        nvim.lua("assert(require('acp').open({ focus = false }))", json!([]));
-        lua(&mut nvim, SETUP);
-        let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-        let begin = Instant::now();
-        let mut number = 0;
-        while wanted.map_or(begin.elapsed() < ENOUGH, |wanted| number < wanted) {
-            sequence(&mut nvim, &mut dice, number);
-            number += 1;
-        }
-        eprintln!("{number} sequences, {} conflicts", lua(&mut nvim, "return offered"));
+    fn no_word_is_lost(target: &Target) {
+        run(target, 0x9e37_79b9, false, false);
+    }
+
+    fn no_word_is_lost_when_writes_are_saved(target: &Target) {
+        run(target, 0x7f4a_7c15, true, false);
+    }
+
+    fn no_word_is_lost_in_a_hurry(target: &Target) {
+        run(target, 0x2545_f491, false, true);
+    }
+
+    fn no_word_is_lost_in_a_hurry_when_writes_are_saved(target: &Target) {
+        run(target, 0x4f6c_dd1d, true, true);
     }
 }

@@ -12,16 +12,18 @@ local M = {}
 ---@return acp.Mark[] marks of the user, and those around what was last changed
 local function marks_of(buf)
   local all = {} ---@type acp.Mark[]
-  local named = vim.fn.getmarklist(buf) --[=[@as { mark: string, pos: integer[] }[]]=]
-  for _, it in ipairs(named) do
-    table.insert(all, { name = it.mark:sub(2), row = it.pos[2] - 1, col = it.pos[3] - 1 })
-  end
-  for _, it in
-    ipairs(vim.fn.getmarklist() --[=[@as { mark: string, pos: integer[] }[]]=])
-  do
-    if it.pos[1] == buf and it.mark:match("^'%u$") then
-      table.insert(all, { name = it.mark:sub(2), row = it.pos[2] - 1, col = it.pos[3] - 1 })
+  ---@param it { mark: string, pos: integer[] }
+  local function add(it)
+    local of, line, col = unpack(it.pos)
+    if of == buf and line and col then
+      table.insert(all, { name = it.mark:sub(2), row = line - 1, col = col - 1 })
     end
+  end
+  for _, it in ipairs(vim.fn.getmarklist(buf)) do
+    add(it --[[@as any]])
+  end
+  for _, it in ipairs(vim.fn.getmarklist()) do
+    add(it --[[@as any]])
   end
   return all
 end

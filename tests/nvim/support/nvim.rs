@@ -255,7 +255,12 @@ impl Nvim {
     /// The parameters of the next notification of this name (`vim.rpcnotify(1, name, …)`:
     /// the harness is channel 1).
     pub(crate) fn wait_notification(&mut self, method: &str) -> Value {
-        self.wait_for(&format!("the notification {method}"), DEADLINE, |it| {
+        self.wait_notification_for(method, DEADLINE)
+    }
+
+    /// The same, for what takes longer.
+    pub(crate) fn wait_notification_for(&mut self, method: &str, deadline: Duration) -> Value {
+        self.wait_for(&format!("the notification {method}"), deadline, |it| {
             it.pump(Duration::ZERO);
             let at = it.notifications.iter().position(|it| it.method == method)?;
             Some(it.notifications.remove(at).params.iter().map(json::from_pack).collect())
