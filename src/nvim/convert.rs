@@ -19,6 +19,7 @@ mod merge;
 mod place;
 mod question;
 mod review;
+mod rewind;
 mod rule;
 mod settings;
 

@@ -23,6 +23,7 @@ use super::outbox::Outbox;
 use super::placing::{self, Wanted as WantedPlace};
 use super::published::Published;
 use super::reviews::{Chosen, OnDisk, Reviews, Which};
+use super::rewind::{self, Rewind};
 use super::surfaces::{DetailWish, Surfaces};
 use super::terminal::Running;
 use super::watcher::Watcher;
@@ -83,6 +84,8 @@ pub enum Action {
     Forget(String),
     /// Which of these files have changed.
     Check(Tag, Vec<String>),
+    /// Something about going back.
+    Rewind(rewind::Wanted),
     /// A tool call is to be shown, from the beginning.
     Detail(SurfaceId, DetailWish),
     /// Neovim is going; answer when everything is said.
@@ -101,6 +104,7 @@ pub(super) struct Core {
     pub(super) buffers: Buffers,
     pub(super) reviews: Reviews,
     pub(super) watcher: Watcher,
+    pub(super) rewind: Rewind,
     pub(super) surfaces: Surfaces,
     /// When the core was started; times are counted from here.
     began: Instant,
@@ -132,6 +136,7 @@ impl Core {
             bases,
             buffers: Buffers::default(),
             reviews: Reviews::new(outbox.clone(), published.clone(), inputs.clone()),
+            rewind: Rewind::new(inputs.clone(), outbox.clone()),
             surfaces: Surfaces::new(outbox.clone()),
             began: Instant::now(),
             dirty: BTreeMap::new(),
@@ -213,6 +218,7 @@ impl Core {
             Action::MaxRead(bytes) => self.disk.most = bytes,
             Action::Forget(path) => self.bases.forget(&path),
             Action::Check(tag, paths) => self.bases.check(tag, paths, self.outbox.clone()),
+            Action::Rewind(wanted) => self.rewind(wanted),
             Action::Shutdown(_) => {}
         }
     }
@@ -244,6 +250,21 @@ impl Core {
         self.bases.track(files);
     }
 
+    fn rewind(&mut self, wanted: rewind::Wanted) {
+        match wanted {
+            rewind::Wanted::Config(config) => {
+                let enabled = config.is_some();
+                self.rewind.set(config);
+                self.apply(Event::User(Wish::SetRewind(enabled)));
+            }
+            rewind::Wanted::Has(session, turn, having) => self.rewind.has(session, turn, having),
+            rewind::Wanted::To { session, .. } => {
+                self.rewind.to(self.state.session(session), wanted);
+            }
+            rewind::Wanted::Done(tag, having) => self.rewind.done(tag, having),
+        }
+    }
+
     fn merge(&mut self, mut wanted: Wanted) {
         if let Some(buffer) = wanted.text_of {
             match self.buffers.copy(buffer, wanted.live.tick) {
@@ -254,6 +275,10 @@ impl Core {
         let sides = match &wanted.of {
             Of::Disk(path) => Sides::Disk(path.clone()),
             Of::Review(which) => return self.reject(&wanted, which),
+            Of::Rewind(tag, path) => match self.rewind.sides(*tag, path) {
+                Some((base, theirs)) => Sides::Given(base, theirs),
+                None => return,
+            },
             Of::Write(ask, name) => match self.state.write_of(*ask) {
                 Some(it) => {
                     let begun = self.bases.at_begin(it.session, name);

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -215,7 +215,7 @@ fn decoded(path: &Path, range: &FileRange) -> Result<String, DiskError> {
 }
 
 /// A text in the encoding of the file that it replaces.
-fn encoded(target: &Path, text: &str) -> io::Result<Vec<u8>> {
+pub(super) fn encoded(target: &Path, text: &str) -> io::Result<Vec<u8>> {
     let plain = || Ok(text.as_bytes().to_vec());
     let Ok(file) = File::open(target) else { return plain() };
     let mut bytes = Vec::new();
@@ -286,6 +286,27 @@ pub fn write(path: &str, text: &str) -> Result<(), DiskError> {
     };
     // A folder that is missing is not a file that is missing: nothing was found, something failed.
     write().map_err(|error| other(path, &format!("cannot be written: {}", words(&error))))
+}
+
+/// Gives a file these bytes, whole or not at all, in the place of whatever file or link is there.
+/// Its mode stays, but for whether it is a program.
+pub(super) fn put(path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder)?;
+    let old = fs::symlink_metadata(path).ok();
+    match &old {
+        Some(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Some(old) if old.is_file() => overwrite(path, old, bytes)?,
+        _ => replace(path, folder, None, bytes)?,
+    }
+    let mut permissions = fs::metadata(path)?.permissions();
+    let mode = permissions.mode();
+    if (mode & 0o100 != 0) != executable {
+        // Whoever may read it may run it.
+        permissions.set_mode(if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 });
+        fs::set_permissions(path, permissions)?;
+    }
+    Ok(())
 }
 
 /// The file a path leads to through symbolic links, although it may not be there yet.

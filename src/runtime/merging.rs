@@ -87,6 +87,8 @@ pub enum Of {
     Disk(String),
     /// Hunks under review, which are rejected.
     Review(Which),
+    /// A file that a rewind changes: the tag of the rewind, and the file.
+    Rewind(Tag, String),
 }
 
 /// The texts to be put together.
@@ -105,6 +107,8 @@ pub(super) enum Sides {
     },
     /// A file on the disk.
     Disk(String),
+    /// What a file was and what it shall be.
+    Given(Arc<str>, Arc<str>),
 }
 
 /// What came of a merge.
@@ -376,6 +380,7 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
             };
             (base, theirs, None)
         }
+        Sides::Given(base, theirs) => (Cow::Owned(base.as_ref().to_owned()), theirs, None),
         Sides::Disk(path) => {
             let found = at_rest::read(|| read(&path), || stamp(&path));
             let (stamp, theirs) = found.map_err(|error| match error {
@@ -397,7 +402,7 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
 }
 
 /// The text of a buffer as its file would have it.
-fn file_text(live: &Live) -> Cow<'_, str> {
+pub(super) fn file_text(live: &Live) -> Cow<'_, str> {
     if live.empty {
         return Cow::Borrowed("");
     }

@@ -24,6 +24,7 @@ mod perform;
 pub mod placing;
 pub mod published;
 pub mod reviews;
+pub mod rewind;
 pub mod snapshot;
 mod stamp;
 pub mod surfaces;

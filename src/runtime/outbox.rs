@@ -10,8 +10,10 @@ use super::merging::Merged;
 use super::placing::Placed;
 use super::published::Summary;
 use super::reviews::Hunks;
+use super::rewind::Rewound;
+use super::rewind::records::Record;
 use crate::session::effect::Tell;
-use crate::session::ids::Tag;
+use crate::session::ids::{SessionId, Tag, TurnId};
 use crate::view::detail::Header;
 use crate::view::model::{Patch, SurfaceId};
 use crate::view::patch::PIECE;
@@ -39,6 +41,12 @@ pub enum Item {
     Rejected(Tag, String, Option<String>),
     /// Files that are not what they were, although the system says nothing of it.
     DiskDiffers(Tag, Vec<String>),
+    /// What the editor has is to be recorded, before or after this turn.
+    Record(SessionId, TurnId),
+    /// The turns of a session that can be undone, oldest first.
+    Turns(SessionId, Vec<Record>),
+    /// What came of a rewind.
+    Rewound(Rewound),
     /// A message for the user.
     Notice(String),
 }

@@ -59,6 +59,11 @@ impl Core {
                 tracing::debug!(terminal = &*terminal, "killing");
                 self.commands.remove(&terminal);
             }
+            Effect::Record { session, turn } => {
+                if let Some(session) = self.state.session(session) {
+                    self.rewind.before(session, turn);
+                }
+            }
             Effect::FindDiffs { session, tool_call, revision, texts } => {
                 let inputs = self.inputs.clone();
                 if let Some(found) = diffs::find((session, tool_call, revision), texts, inputs) {
@@ -106,7 +111,17 @@ impl Core {
                 self.reviews.turn_begins();
                 self.watcher.begin(*session);
             }
-            Tell::TurnFinished { session, .. } => self.watcher.end(*session),
+            Tell::TurnFinished { session, turn, .. } => {
+                self.watcher.end(*session);
+                if let Some(turn) = turn {
+                    self.rewind.after(*session, *turn);
+                }
+            }
+            Tell::Ready(id) => {
+                if let Some(session) = self.state.session(*id) {
+                    self.rewind.list(session);
+                }
+            }
             Tell::Closed(id) => {
                 self.watcher.end(*id);
                 self.bases.end(*id);

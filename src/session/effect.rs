@@ -93,6 +93,14 @@ pub enum Effect {
     },
     /// End a command, with all its children.
     KillCommand(TerminalId),
+    /// Record what the files of a session's project are, before a turn; comes back as
+    /// [`super::event::Event::Recorded`], soon in any case.
+    Record {
+        /// Of which session.
+        session: SessionId,
+        /// Before which turn.
+        turn: TurnId,
+    },
     /// Find what changes to files look like; comes back as [`super::event::Event::DiffsFound`].
     FindDiffs {
         /// Of which session.

@@ -44,6 +44,9 @@ pub enum Event {
         /// Whether it is in one of the session's folders.
         inside: bool,
     },
+    /// What the files of a session's project are is recorded, or will not be in time: the turn may
+    /// begin.
+    Recorded(SessionId, TurnId),
     /// The whole text of a file of which some lines are about to be read for an agent.
     Whole(AskId, Arc<str>),
     /// Something has been saved for the user, or not.

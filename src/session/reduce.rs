@@ -36,6 +36,7 @@ impl State {
             Event::Agent { connection, happened } => self.happened(connection, happened, out),
             Event::Disk { ask, result } => self.disk(ask, result, out),
             Event::Resolved { ask, path, inside } => self.resolved(ask, (path, inside), out),
+            Event::Recorded(session, turn) => self.recorded(session, turn, out),
             Event::Whole(ask, text) => self.saw(ask, text.into()),
             Event::Saved { session, tag, path, result } => {
                 out.tell(Tell::Saved { session, tag, path, result });
@@ -87,6 +88,12 @@ impl State {
             }
             Wish::SetRules(rules) => self.rules = rules,
             Wish::SetPrivate(patterns) => self.private = patterns,
+            Wish::SetRewind(rewind) => self.rewind = rewind,
+            Wish::Note { session, text } => {
+                if let Some(session) = self.sessions.get_mut(&session) {
+                    session.note = Some(text);
+                }
+            }
         }
     }
 

@@ -31,6 +31,8 @@ pub struct State {
     pub(super) rules: Vec<Rule>,
     /// Files that are not read unasked, by patterns.
     pub(super) private: Vec<String>,
+    /// What files are is recorded before each turn.
+    pub(super) rewind: bool,
     pub(super) now: Duration,
     pub(super) next_connection: u64,
     pub(super) next_ask: u64,
@@ -188,6 +190,8 @@ pub struct Session {
     pub asked: Vec<Tag>,
     /// What its agent has seen of files.
     pub seen: Seen,
+    /// What the agent shall know with the next prompt.
+    pub note: Option<String>,
     /// How late it is.
     pub now: Duration,
     /// Updates of kinds this client does not know, as they came; the last few.
@@ -246,6 +250,8 @@ impl Link {
 pub enum Turn {
     /// Nothing.
     Idle,
+    /// Nothing yet: the prompt is sent when what the files are is recorded.
+    Preparing(Running),
     /// Working on a prompt.
     Running(Running),
     /// Told to stop, and not stopped yet.
@@ -307,6 +313,7 @@ impl Session {
             tool_calls: HashMap::new(),
             asked: Vec::new(),
             seen: Seen::default(),
+            note: None,
             now: Duration::ZERO,
             unknown: VecDeque::new(),
         }
@@ -334,7 +341,7 @@ impl Session {
             (Link::Connecting(_) | Link::Creating(..) | Link::Lost { .. }, _) => "starting",
             (Link::Ready(..), Turn::Idle) => "ready",
             (Link::Ready(..), Turn::Running(_)) if self.waiting > 0 => "waiting",
-            (Link::Ready(..), Turn::Running(_)) => "running",
+            (Link::Ready(..), Turn::Preparing(_) | Turn::Running(_)) => "running",
             (Link::Ready(..), Turn::Cancelling(_)) => "cancelling",
         }
     }

@@ -112,6 +112,15 @@ pub enum Wish {
     SetRules(Vec<Rule>),
     /// From now on, files with such names are not read unasked.
     SetPrivate(Vec<String>),
+    /// From now on, what files are is recorded before each turn, or not.
+    SetRewind(bool),
+    /// Something that the agent shall know with the next prompt.
+    Note {
+        /// Of which session.
+        session: SessionId,
+        /// What.
+        text: String,
+    },
 }
 
 /// What becomes of a prompt that waits.

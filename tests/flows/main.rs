@@ -7,6 +7,7 @@ mod support;
 
 mod duties;
 mod making;
+mod recording;
 mod rules;
 mod waiting;
 mod works;

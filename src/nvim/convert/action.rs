@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 
-use super::{buffer, merge, optional_text, pairs, place, question, review, rule, text, texts};
+use super::{
+    buffer, merge, optional_text, pairs, place, question, review, rewind, rule, text, texts,
+};
 use crate::runtime::handle::Action;
 use crate::runtime::surfaces::DetailWish;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
@@ -46,6 +48,9 @@ pub(in crate::nvim) fn action(
         "accept" | "reject_file" | "hunks_again" => return review::action(kind, table),
         "place" => return Ok(Action::Place(Box::new(place::wanted(table)?))),
         "merge" | "track" | "forget" | "check" | "max_read" => return merge::action(kind, table),
+        "rewind_options" | "recording" | "rewind" | "rewind_done" => {
+            return rewind::action(kind, table);
+        }
         _ => for_session(kind, SessionId(table.get("session")?), table)?,
     }))
 }

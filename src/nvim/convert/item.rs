@@ -2,7 +2,7 @@
 
 use mlua::prelude::{Lua, LuaResult, LuaTable};
 
-use super::{list, merge, place, question, review, settings};
+use super::{list, merge, place, question, review, rewind, settings};
 use crate::runtime::outbox::Item;
 use crate::runtime::published::{Queued, Summary};
 use crate::session::effect::Tell;
@@ -44,6 +44,12 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
                 };
                 effects.raw_push(table!(lua, type: "rejected", tag: tag, path: path, err: err))?;
             }
+            Item::Record(session, turn) => {
+                let (session, turn) = (session.0, turn.0);
+                effects.raw_push(table!(lua, type: "recording", session: session, turn: turn))?;
+            }
+            Item::Turns(session, it) => effects.raw_push(rewind::turns(lua, session, &it)?)?,
+            Item::Rewound(it) => effects.raw_push(rewind::rewound(lua, it)?)?,
             Item::Notice(message) => {
                 effects.raw_push(table!(lua, type: "notify", level: "error", message: message))?;
             }

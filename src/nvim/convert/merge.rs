@@ -36,11 +36,12 @@ fn stamp(table: &LuaTable) -> LuaResult<Stamp> {
 }
 
 fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
-    let rejected = table.get::<Option<LuaTable>>("reject")?;
-    let of = match (table.get::<Option<u64>>("ask")?, rejected) {
-        (Some(ask), _) => Of::Write(AskId(ask), text(table, "path")?),
-        (None, Some(rejected)) => Of::Review(review::which(&rejected)?),
-        (None, None) => Of::Disk(text(table, "path")?),
+    let (ask, rewind) = (table.get::<Option<u64>>("ask")?, table.get("rewind")?);
+    let of = match (ask, rewind, table.get::<Option<LuaTable>>("reject")?) {
+        (Some(ask), ..) => Of::Write(AskId(ask), text(table, "path")?),
+        (None, Some(tag), _) => Of::Rewind(tag, text(table, "path")?),
+        (None, None, Some(rejected)) => Of::Review(review::which(&rejected)?),
+        (None, None, None) => Of::Disk(text(table, "path")?),
     };
     let edited = match (optional_text(table, "edited_from")?, optional_text(table, "edited")?) {
         (Some(from), Some(to)) => Some((from, to)),

@@ -7,7 +7,7 @@
 mod command;
 mod seed;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -316,6 +316,36 @@ pub(super) fn read(snapshots: &Snapshots, blob: &str) -> Result<Vec<u8>, Error> 
     let mut git = ours(&own(snapshots), &snapshots.project);
     git.args(["cat-file", "blob", blob]);
     git.run(&[])
+}
+
+/// The bytes of blobs; those that are not there any more are left out.
+pub(super) fn read_all(
+    snapshots: &Snapshots,
+    blobs: &BTreeSet<&str>,
+) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    let mut found = BTreeMap::new();
+    if blobs.is_empty() {
+        return Ok(found);
+    }
+    let mut git = ours(&own(snapshots), &snapshots.project);
+    git.args(["cat-file", "--batch"]);
+    let input: Vec<u8> = blobs.iter().flat_map(|it| format!("{it}\n").into_bytes()).collect();
+    let said = git.run(&input)?;
+    let mut rest = said.as_slice();
+    while let Some(end) = rest.iter().position(|it| *it == b'\n') {
+        let (head, after) = rest.split_at(end);
+        let after = after.get(1..).unwrap_or_default();
+        let head = String::from_utf8_lossy(head);
+        let mut words = head.split(' ');
+        let size = words.clone().nth(2).and_then(|it| it.parse::<usize>().ok());
+        let (Some(blob), Some(size)) = (words.next(), size) else {
+            rest = after;
+            continue;
+        };
+        found.insert(blob.to_owned(), after.get(..size).unwrap_or_default().to_vec());
+        rest = after.get(size + 1..).unwrap_or_default();
+    }
+    Ok(found)
 }
 
 /// Removes objects that are old and in no index.

@@ -29,6 +29,9 @@ use self::objects::Objects;
 /// How long one Neovim waits for another that takes a snapshot of the same project.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How many files are read at once.
+const AT_ONCE: usize = 100;
+
 /// Why there is no snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -252,21 +255,31 @@ impl Snapshots {
         }
     }
 
-    /// Keeps a content for as long as we want it, whatever git does.
+    /// Keeps the contents of these for as long as we want them, whatever git does.
     ///
     /// # Errors
-    /// It can't be read or kept.
-    pub fn keep(&self, was: &Was) -> Result<Was, Error> {
-        let own = |content: &Content| -> Result<Content, Error> {
-            Ok(Content::Own(self.objects.put(&self.read(content)?)?))
-        };
-        Ok(match was {
-            Was::File { content: content @ Content::Git(_), executable } => {
-                Was::File { content: own(content)?, executable: *executable }
+    /// They can't be read or kept.
+    pub fn keep(&self, changed: &mut [Changed]) -> Result<(), Error> {
+        for some in changed.chunks_mut(AT_ONCE) {
+            let sides = some.iter().flat_map(|it| [&it.before, &it.after]);
+            let blobs: BTreeSet<&str> = sides.filter_map(Was::blob).collect();
+            let bytes = git::read_all(self, &blobs)?;
+            let mut own: BTreeMap<String, String> = BTreeMap::new();
+            for (blob, bytes) in bytes {
+                own.insert(blob, self.objects.put(&bytes)?);
             }
-            Was::Link(content @ Content::Git(_)) => Was::Link(own(content)?),
-            other => other.clone(),
-        })
+            for was in some.iter_mut().flat_map(|it| [&mut it.before, &mut it.after]) {
+                if let Was::File { content, .. } | Was::Link(content) = was
+                    && let Content::Git(blob) = content
+                {
+                    let kept = own.get(blob).ok_or_else(|| {
+                        Error::Git("cat-file".to_owned(), format!("there is no {blob}"))
+                    })?;
+                    *content = Content::Own(kept.clone());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Removes contents that are not among these, nor known from the last snapshot, nor new.
@@ -349,6 +362,13 @@ impl Was {
         match self {
             Was::Missing => None,
             Was::File { content, .. } | Was::Link(content) => Some(content),
+        }
+    }
+
+    fn blob(&self) -> Option<&str> {
+        match self.content()? {
+            Content::Git(blob) => Some(blob),
+            Content::Own(_) => None,
         }
     }
 

@@ -41,10 +41,8 @@ impl State {
 
     /// Sends the first waiting prompt if the agent can take it.
     pub(super) fn next_prompt(&mut self, id: SessionId, out: &mut Outcome) {
-        let can = self.sessions.get(&id).and_then(|it| self.agent_of(it)).map(|it| it.can);
         let Some(session) = self.sessions.get_mut(&id) else { return };
-        let Link::Ready(connection, remote) = session.link.clone() else { return };
-        if session.turn != Turn::Idle {
+        if !matches!(session.link, Link::Ready(..)) || session.turn != Turn::Idle {
             return;
         }
         let Some(mut prompt) = session.queue.pop_front() else { return };
@@ -54,8 +52,29 @@ impl State {
         session.show_prompt(&mut prompt, out);
         session.turns += 1;
         let (turn, tag) = (TurnId(session.turns), prompt.tag);
-        let content = session.fit(&prompt.content, can.unwrap_or_default(), out);
         let running = Running { turn, tag, content: prompt.content, steered: Vec::new(), waits: 0 };
+        session.turn = Turn::Preparing(running);
+        match self.rewind {
+            true => {
+                out.effects.push(Effect::Record { session: id, turn });
+                out.tell(Tell::SessionChanged(id));
+            }
+            false => self.recorded(id, turn, out),
+        }
+    }
+
+    /// Sends the prompt that waited for what the files are.
+    pub(super) fn recorded(&mut self, id: SessionId, turn: TurnId, out: &mut Outcome) {
+        let can = self.sessions.get(&id).and_then(|it| self.agent_of(it)).map(|it| it.can);
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let Link::Ready(connection, remote) = session.link.clone() else { return };
+        let running = match &session.turn {
+            Turn::Preparing(running) if running.turn == turn => running.clone(),
+            _ => return,
+        };
+        let mut content = session.fit(&running.content, can.unwrap_or_default(), out);
+        // At the end: what begins with a slash is a command.
+        content.extend(session.note.take().map(Content::Text));
         session.turn = Turn::Running(running);
         let call = Call::Prompt { session: id, remote, turn, content };
         out.effects.push(Effect::Call { connection, call });
@@ -169,6 +188,13 @@ impl State {
                 self.cancel_asks(id, out);
                 out.tell(Tell::SessionChanged(id));
             }
+            Turn::Preparing(running) => {
+                session.turn = Turn::Idle;
+                session.push(Entry::Note(Note::Stopped(StopReason::Cancelled)), out);
+                out.tell(Tell::SessionChanged(id));
+                running.never_sent(id, Ok(StopReason::Cancelled), out);
+                self.next_prompt(id, out);
+            }
             Turn::Cancelling(..) => {}
             Turn::Idle if session.queue.is_empty() => {}
             Turn::Idle => {
@@ -271,10 +297,12 @@ impl Session {
     /// The running turn will not be answered; what waits goes on waiting.
     pub(super) fn end_turn_with(&mut self, failure: &Failure, out: &mut Outcome) {
         self.touch_live(out);
-        if let Turn::Running(running) | Turn::Cancelling(running) =
-            std::mem::replace(&mut self.turn, Turn::Idle)
-        {
-            running.finish(self.id, &Err(failure.clone()), out);
+        match std::mem::replace(&mut self.turn, Turn::Idle) {
+            Turn::Idle => {}
+            Turn::Preparing(running) => running.never_sent(self.id, Err(failure.clone()), out),
+            Turn::Running(running) | Turn::Cancelling(running) => {
+                running.finish(self.id, &Err(failure.clone()), out);
+            }
         }
         self.cancel_tool_calls(out);
         for tag in self.asked.drain(..) {
@@ -303,5 +331,15 @@ impl Running {
             let (turn, result) = (Some(self.turn), result.clone());
             out.tell(Tell::TurnFinished { session, turn, tag, result });
         }
+    }
+
+    /// The same for a turn that has not begun.
+    fn never_sent(
+        self,
+        session: SessionId,
+        result: Result<StopReason, Failure>,
+        out: &mut Outcome,
+    ) {
+        out.tell(Tell::TurnFinished { session, turn: None, tag: self.tag, result });
     }
 }

@@ -1,0 +1,404 @@
+//! Going back to before a turn: what the files are is recorded before and after each turn, and
+//! turns are undone by merging the other way round.
+//!
+//! Knows sessions by their names, and which turns changed what. What the editor has loaded is
+//! changed by the editor (`lua/acp/rewind.lua`), everything else here. All that takes time is on
+//! threads that may wait; one after the other for a project, in the order in which it was asked.
+
+mod carry;
+pub mod records;
+mod undo;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc::Sender;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use self::carry::Sides;
+use self::records::{Key, Record};
+use super::disk;
+use super::input::Input;
+use super::merging::file_text;
+use super::outbox::{Item, Outbox};
+use super::snapshot::{Extra, Snapshots};
+use crate::session::event::{Event, Wish};
+use crate::session::ids::{SessionId, Tag, TurnId};
+use crate::session::live::Live;
+use crate::session::state::{Session, Turn};
+
+/// How long the editor may take to tell what it has.
+const EDITOR: Duration = Duration::from_millis(500);
+
+/// What the user has set.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where snapshots are kept.
+    pub state: PathBuf,
+    /// How many turns of a project are kept.
+    pub keep: usize,
+    /// For how long.
+    pub days: u64,
+    /// How many bytes a snapshot may add.
+    pub most: u64,
+    /// How long a prompt waits.
+    pub wait: Duration,
+}
+
+/// What the editor asks for, or answers.
+#[derive(Debug)]
+pub enum Wanted {
+    /// Record from now on, in this way; or not.
+    Config(Option<Config>),
+    /// What the editor has, before or after a turn.
+    Has(SessionId, TurnId, Having),
+    /// Go back.
+    To {
+        /// Of which session.
+        session: SessionId,
+        /// The editor's name for it.
+        tag: Tag,
+        /// To before this one.
+        id: String,
+        /// What the editor has.
+        having: Having,
+        /// The files of all loaded buffers.
+        loaded: Vec<String>,
+    },
+    /// The editor's part of a rewind is done.
+    Done(Tag, Having),
+}
+
+/// What the editor has of a project.
+#[derive(Debug, Default)]
+pub struct Having {
+    /// Files that are open.
+    pub open: Vec<String>,
+    /// Those with changes that are not saved.
+    pub modified: Vec<(String, Live)>,
+}
+
+impl Having {
+    fn extra(&self) -> Extra {
+        let over = |(path, live): &(String, Live)| {
+            let path = PathBuf::from(path);
+            let bytes = disk::encoded(&path, &file_text(live)).ok()?;
+            Some((path, bytes))
+        };
+        let also = self.open.iter().map(PathBuf::from).collect();
+        Extra { also, over: self.modified.iter().filter_map(over).collect() }
+    }
+}
+
+/// What came of going back.
+#[derive(Debug)]
+pub struct Rewound {
+    /// The editor's name for it.
+    pub tag: Tag,
+    /// Of which session.
+    pub session: SessionId,
+    /// What was done, or why nothing.
+    pub result: Result<Outcome, Refused>,
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Files that are what they were, and how: `deleted`, `restored` or `changed`.
+    pub done: Vec<(String, &'static str)>,
+    /// Files that are left alone, and why.
+    pub kept: Vec<(String, String)>,
+    /// Files that the editor has to change.
+    pub merge: Vec<String>,
+}
+
+/// Why nothing was done.
+#[derive(Debug)]
+pub struct Refused {
+    /// For programs.
+    pub code: &'static str,
+    /// For people.
+    pub message: String,
+    /// What to do about it.
+    pub hint: &'static str,
+}
+
+/// A session's place among the records.
+#[derive(Debug, Clone)]
+struct Whose {
+    session: SessionId,
+    key: Key,
+    snapshots: Snapshots,
+    config: Config,
+    /// One after the other.
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// A turn that is recorded.
+#[derive(Debug)]
+struct Open {
+    turn: TurnId,
+    whose: Whose,
+    before: oneshot::Receiver<(Record, Arc<AtomicBool>)>,
+}
+
+/// A rewind that the editor is at.
+#[derive(Debug)]
+struct Going {
+    whose: Whose,
+    record: Record,
+    sides: Sides,
+}
+
+/// All that is recorded.
+#[derive(Debug)]
+pub(super) struct Rewind {
+    config: Option<Config>,
+    inputs: Sender<Input>,
+    outbox: Arc<Outbox>,
+    turns: HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>,
+    open: HashMap<SessionId, Open>,
+    asked: HashMap<(SessionId, TurnId), oneshot::Sender<Having>>,
+    going: Arc<Mutex<HashMap<Tag, Going>>>,
+}
+
+impl Rewind {
+    pub(super) fn new(inputs: Sender<Input>, outbox: Arc<Outbox>) -> Rewind {
+        Rewind {
+            config: None,
+            inputs,
+            outbox,
+            turns: HashMap::new(),
+            open: HashMap::new(),
+            asked: HashMap::new(),
+            going: Arc::default(),
+        }
+    }
+
+    pub(super) fn set(&mut self, config: Option<Config>) {
+        self.config = config;
+    }
+
+    fn whose(&mut self, session: &Session) -> Option<Whose> {
+        let config = self.config.clone()?;
+        let key = Key {
+            agent: session.launch.agent.clone(),
+            remote: session.remote.as_ref()?.to_string(),
+        };
+        let project = PathBuf::from(&session.launch.cwd);
+        let turn = self.turns.entry(project.clone()).or_default().clone();
+        let snapshots = Snapshots::new(&config.state, &project, config.most);
+        Some(Whose { session: session.id, key, snapshots, config, turn })
+    }
+
+    /// Asks the editor what it has.
+    fn ask(&mut self, session: SessionId, turn: TurnId) -> oneshot::Receiver<Having> {
+        let (answer, having) = oneshot::channel();
+        self.asked.insert((session, turn), answer);
+        self.outbox.push([Item::Record(session, turn)]);
+        having
+    }
+
+    /// The editor has answered.
+    pub(super) fn has(&mut self, session: SessionId, turn: TurnId, having: Having) {
+        // Who waited may have gone on.
+        if let Some(answer) = self.asked.remove(&(session, turn))
+            && answer.send(having).is_err()
+        {
+            tracing::debug!(%session, "the editor was late");
+        }
+    }
+
+    /// Records what the files are before a turn. The core hears when the turn may begin.
+    pub(super) fn before(&mut self, session: &Session, turn: TurnId) {
+        let event = Input::Event(Event::Recorded(session.id, turn));
+        let inputs = self.inputs.clone();
+        let go = async move {
+            if inputs.send(event).await.is_err() {
+                tracing::debug!("the core is gone");
+            }
+        };
+        let Some(whose) = self.whose(session) else {
+            tokio::spawn(go);
+            return;
+        };
+        let prompt = first_line(session);
+        let having = self.ask(session.id, turn);
+        let (done, before) = oneshot::channel();
+        self.open.insert(session.id, Open { turn, whose: whose.clone(), before });
+        let late = Arc::new(AtomicBool::new(false));
+        let flag = late.clone();
+        let wait = whose.config.wait;
+        let work = async move {
+            let _turn = whose.turn.clone().lock_owned().await;
+            let extra = editor(having).await;
+            let work =
+                move || Record::begin(&whose.snapshots, &whose.key, (prompt, false), &extra());
+            match tokio::task::spawn_blocking(work).await {
+                Ok(Ok(record)) => {
+                    if done.send((record, flag)).is_err() {
+                        tracing::debug!("the turn was never begun");
+                    }
+                }
+                Ok(Err(error)) => tracing::warn!(%error, "this turn is not recorded"),
+                Err(error) => tracing::error!(%error, "a record failed"),
+            }
+        };
+        tokio::spawn(async move {
+            if timeout(wait, tokio::spawn(work)).await.is_err() {
+                late.store(true, Ordering::Relaxed);
+            }
+            go.await;
+        });
+    }
+
+    /// Records what the files are after a turn; the next one waits for it.
+    pub(super) fn after(&mut self, session: SessionId, turn: TurnId) {
+        match self.open.get(&session) {
+            Some(open) if open.turn == turn => {}
+            _ => return,
+        }
+        let Some(Open { whose, before, .. }) = self.open.remove(&session) else { return };
+        let having = self.ask(session, turn);
+        let outbox = self.outbox.clone();
+        tokio::spawn(async move {
+            let _turn = whose.turn.clone().lock_owned().await;
+            let Ok((mut record, late)) = before.await else { return };
+            let extra = editor(having).await;
+            let work = move || {
+                record.late = late.load(Ordering::Relaxed);
+                if let Err(error) = record.end(&whose.snapshots, &extra()) {
+                    tracing::warn!(%error, "this turn is not recorded");
+                }
+                whose.tell(&outbox);
+            };
+            if let Err(error) = tokio::task::spawn_blocking(work).await {
+                tracing::error!(%error, "a record failed");
+            }
+        });
+    }
+
+    /// Tells the editor which turns there are.
+    pub(super) fn list(&mut self, session: &Session) {
+        let Some(whose) = self.whose(session) else { return };
+        let outbox = self.outbox.clone();
+        tokio::spawn(async move {
+            let _turn = whose.turn.clone().lock_owned().await;
+            if let Err(error) = tokio::task::spawn_blocking(move || whose.tell(&outbox)).await {
+                tracing::error!(%error, "turns were not listed");
+            }
+        });
+    }
+
+    /// Goes back to before a turn.
+    pub(super) fn to(&mut self, session: Option<&Session>, wanted: Wanted) {
+        let Wanted::To { session: id, tag, id: turn, having, loaded } = wanted else { return };
+        let outbox = self.outbox.clone();
+        let answer =
+            move |result| outbox.push([Item::Rewound(Rewound { tag, session: id, result })]);
+        let idle = session.is_none_or(|it| it.turn == Turn::Idle);
+        if !idle {
+            let message = "the agent is working".to_owned();
+            return answer(Err(Refused {
+                code: "busy",
+                message,
+                hint: "Cancel first: :Acp cancel",
+            }));
+        }
+        let Some(whose) = session.and_then(|it| self.whose(it)) else {
+            let message = "nothing is recorded for this session".to_owned();
+            let hint = "See :help acp-rewind";
+            return answer(Err(Refused { code: "not_recorded", message, hint }));
+        };
+        let going = self.going.clone();
+        tokio::spawn(async move {
+            let _turn = whose.turn.clone().lock_owned().await;
+            let work = move || {
+                let (snapshots, key) = (&whose.snapshots, &whose.key);
+                carry::back(snapshots, key, &turn, (&having.extra(), &loaded)).map(|done| {
+                    let (record, sides, outcome) = done;
+                    let mut going = going.lock().unwrap_or_else(PoisonError::into_inner);
+                    going.insert(tag, Going { whose, record, sides });
+                    outcome
+                })
+            };
+            let result = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+                tracing::error!(%error, "a rewind failed");
+                let message = "a bug in acp.nvim".to_owned();
+                Err(Refused { code: "failed", message, hint: "See :Acp log" })
+            });
+            answer(result);
+        });
+    }
+
+    /// What a file was before a rewind undid what an agent did, and what it shall be.
+    pub(super) fn sides(&self, tag: Tag, path: &str) -> Option<(Arc<str>, Arc<str>)> {
+        let going = self.going.lock().unwrap_or_else(PoisonError::into_inner);
+        going.get(&tag)?.sides.get(path).cloned()
+    }
+
+    /// The editor has done its part: what the rewind did is a record like any other.
+    pub(super) fn done(&mut self, tag: Tag, having: Having) {
+        let going = self.going.lock().unwrap_or_else(PoisonError::into_inner).remove(&tag);
+        let Some(Going { whose, mut record, .. }) = going else { return };
+        let (inputs, outbox) = (self.inputs.clone(), self.outbox.clone());
+        let text = format!(
+            "Note: the user has rewound the files of this project ({}). What was changed since then \
+             is undone. Read files again before you change them.",
+            record.prompt
+        );
+        let wish = Wish::Note { session: whose.session, text };
+        tokio::spawn(async move {
+            if inputs.send(Input::Event(Event::User(wish))).await.is_err() {
+                tracing::debug!("the core is gone");
+            }
+            let _turn = whose.turn.clone().lock_owned().await;
+            let work = move || {
+                if let Err(error) = record.end(&whose.snapshots, &having.extra()) {
+                    tracing::warn!(%error, "this rewind is not recorded");
+                }
+                whose.tell(&outbox);
+            };
+            if let Err(error) = tokio::task::spawn_blocking(work).await {
+                tracing::error!(%error, "a record failed");
+            }
+        });
+    }
+}
+
+impl Whose {
+    fn tell(&self, outbox: &Outbox) {
+        let (keep, days) = (self.config.keep, self.config.days);
+        if let Err(error) = records::expire(&self.snapshots, keep, days) {
+            tracing::warn!(%error, "old turns stay");
+        }
+        let turns = records::of(&self.snapshots, &self.key);
+        outbox.push([Item::Turns(self.session, turns)]);
+    }
+}
+
+/// What the editor has, if it says so in time. It is put into bytes elsewhere.
+async fn editor(having: oneshot::Receiver<Having>) -> impl FnOnce() -> Extra {
+    let having = timeout(EDITOR, having).await.ok().and_then(Result::ok).unwrap_or_default();
+    move || having.extra()
+}
+
+/// The first line of the prompt that is about to be sent.
+fn first_line(session: &Session) -> String {
+    use crate::session::content::Content;
+    let Turn::Preparing(running) = &session.turn else { return String::new() };
+    let text = running.content.iter().find_map(|it| match it {
+        Content::Text(text) => text.lines().find(|line| !line.trim().is_empty()),
+        _ => None,
+    });
+    text.unwrap_or_default().trim().chars().take(200).collect()
+}
+
+/// How a path is told to people and to the editor.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,228 @@
+//! Turns and what they changed, written down: a file for each, so that several Neovims write
+//! without asking each other, and a restart loses nothing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
+
+use super::undo::Is;
+use crate::changes::diff::file_diff;
+use crate::runtime::snapshot::objects::write_atomic;
+use crate::runtime::snapshot::{Changed, Error, Extra, Snapshot, Snapshots, Was};
+
+/// What a turn, or a rewind, changed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Record {
+    /// The number of the turn, or for a rewind `r` and its number.
+    pub id: String,
+    /// Whose session.
+    pub agent: String,
+    /// The agent's name for it.
+    pub remote: String,
+    /// When it began, in seconds since 1970.
+    pub time: u64,
+    /// The first line of the prompt; for a rewind, what it went back to.
+    pub prompt: String,
+    /// The files.
+    pub files: Vec<Entry>,
+    /// Whether it tells about every file.
+    pub complete: bool,
+    /// Whether the agent may have changed something before it was looked at.
+    pub late: bool,
+    /// Whether its end was not seen: what the user did since is in it too.
+    pub interrupted: bool,
+    /// For one that is not over: the process, and what the files were.
+    open: Option<(u32, Snapshot)>,
+    /// Where it is written down.
+    #[serde(skip)]
+    place: PathBuf,
+}
+
+/// A file that was changed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Entry {
+    /// What it was and what it became.
+    #[serde(flatten)]
+    pub changed: Changed,
+    /// How many lines were added and removed; none for what is no text.
+    pub lines: Option<(usize, usize)>,
+}
+
+impl Entry {
+    /// `made`, `changed` or `deleted`.
+    pub fn kind(&self) -> &'static str {
+        match (&self.changed.before, &self.changed.after) {
+            (Was::Missing, _) => "made",
+            (_, Was::Missing) => "deleted",
+            _ => "changed",
+        }
+    }
+}
+
+/// A session, as it is known for ever.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) agent: String,
+    pub(super) remote: String,
+}
+
+impl Record {
+    /// Whether it is one that went back.
+    pub fn is_rewind(&self) -> bool {
+        self.id.starts_with('r')
+    }
+
+    fn is_of(&self, key: &Key) -> bool {
+        self.agent == key.agent && self.remote == key.remote
+    }
+
+    fn save(&self) -> Result<(), Error> {
+        let json = serde_json::to_vec(self).map_err(std::io::Error::from)?;
+        Ok(write_atomic(&self.place, &json)?)
+    }
+
+    fn forget(&self) {
+        if let Err(error) = fs::remove_file(&self.place) {
+            tracing::warn!(path = %self.place.display(), %error, "left behind");
+        }
+    }
+
+    /// Something begins: what the files are is taken down.
+    pub(super) fn begin(
+        snapshots: &Snapshots,
+        key: &Key,
+        (prompt, rewind): (String, bool),
+        extra: &Extra,
+    ) -> Result<Record, Error> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let snapshot = snapshots.take(extra)?;
+        let mut last = 0;
+        for record in all(snapshots).iter().filter(|it| it.is_of(key)) {
+            if record.is_rewind() != rewind {
+                continue;
+            }
+            if record.open.as_ref().is_some_and(|(pid, _)| *pid == std::process::id()) {
+                // It never began.
+                record.forget();
+            } else {
+                let number = record.id.trim_start_matches('r').parse().unwrap_or(0);
+                last = last.max(number);
+            }
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{:015}-{}-{number}.json", now.as_millis(), std::process::id());
+        let record = Record {
+            id: format!("{}{}", if rewind { "r" } else { "" }, last + 1),
+            agent: key.agent.clone(),
+            remote: key.remote.clone(),
+            time: now.as_secs(),
+            prompt,
+            files: Vec::new(),
+            complete: snapshot.complete,
+            late: false,
+            interrupted: false,
+            open: Some((std::process::id(), snapshot)),
+            place: snapshots.folder.join("turns").join(name),
+        };
+        record.save()?;
+        Ok(record)
+    }
+
+    /// It is over: what has changed is written down, with the contents.
+    pub(super) fn end(&mut self, snapshots: &Snapshots, extra: &Extra) -> Result<(), Error> {
+        let Some((_, before)) = self.open.take() else { return Ok(()) };
+        let after = snapshots.take(extra)?;
+        let mut changed = snapshots.changed(&before, &after)?;
+        snapshots.keep(&mut changed)?;
+        self.complete = before.complete && after.complete;
+        self.files = changed
+            .into_iter()
+            .map(|changed| {
+                let lines = lines(snapshots, &changed)?;
+                Ok(Entry { changed, lines })
+            })
+            .collect::<Result<_, Error>>()?;
+        self.save()
+    }
+}
+
+fn lines(snapshots: &Snapshots, changed: &Changed) -> Result<Option<(usize, usize)>, Error> {
+    let text = |was: &Was| -> Result<Option<String>, Error> {
+        let is = Is::of(snapshots, was)?;
+        Ok(if is == Is::Missing { Some(String::new()) } else { is.text() })
+    };
+    let (Some(old), Some(new)) = (text(&changed.before)?, text(&changed.after)?) else {
+        return Ok(None);
+    };
+    let diff = file_diff("", Some(&old), &new, (1, 1));
+    Ok(Some((diff.added, diff.removed)))
+}
+
+/// All that is written down of a project, oldest first.
+fn all(snapshots: &Snapshots) -> Vec<Record> {
+    let Ok(entries) = fs::read_dir(snapshots.folder.join("turns")) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|it| it.path()).collect();
+    paths.retain(|it| it.extension().is_some_and(|it| it == "json"));
+    paths.sort_unstable();
+    let read = |place: PathBuf| {
+        let record: Record = serde_json::from_slice(&fs::read(&place).ok()?)
+            .inspect_err(|error| tracing::warn!(path = %place.display(), %error, "not read"))
+            .ok()?;
+        Some(Record { place, ..record })
+    };
+    paths.into_iter().filter_map(read).collect()
+}
+
+/// The turns of a session that are over, oldest first. Those that a Neovim left open when it
+/// ended are over now.
+pub(super) fn of(snapshots: &Snapshots, key: &Key) -> Vec<Record> {
+    let mut records = all(snapshots);
+    records.retain(|it| it.is_of(key));
+    for record in &mut records {
+        let Some((pid, _)) = record.open else { continue };
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        if pid.is_some_and(|it| test_kill_process(it).is_ok()) {
+            continue;
+        }
+        record.interrupted = true;
+        if let Err(error) = record.end(snapshots, &Extra::default()) {
+            tracing::warn!(%error, "a turn is lost");
+            record.forget();
+        }
+    }
+    records.retain(|it| it.open.is_none() && it.place.exists());
+    records
+}
+
+/// Drops what is too old or too much, and the contents that nobody needs any more.
+pub(super) fn expire(snapshots: &Snapshots, keep: usize, days: u64) -> Result<(), Error> {
+    let records = all(snapshots);
+    let oldest = SystemTime::now() - Duration::from_secs(days * 24 * 3600);
+    let oldest = oldest.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let surplus = records.len().saturating_sub(keep);
+    let (gone, kept): (Vec<_>, Vec<_>) =
+        records.into_iter().enumerate().partition(|(at, it)| *at < surplus || it.time < oldest);
+    if gone.is_empty() {
+        return Ok(());
+    }
+    for (_, record) in &gone {
+        record.forget();
+    }
+    let mut wanted = BTreeSet::new();
+    for (_, record) in &kept {
+        for file in &record.files {
+            wanted.extend(file.changed.before.own().map(str::to_owned));
+            wanted.extend(file.changed.after.own().map(str::to_owned));
+        }
+        if let Some((_, snapshot)) = &record.open {
+            wanted.extend(snapshot.contents());
+        }
+    }
+    snapshots.sweep(&wanted)
+}
