@@ -65,7 +65,9 @@ fn info(a: u64) -> AgentInfo {
 fn wish((kind, a, b): Step, tag: u64) -> Wish {
     let session = SessionId(a % 3 + 1);
     let ask = AskId(b % 12 + 1);
-    match kind % 20 {
+    match kind % 22 {
+        19 => Wish::SetRewind(b.is_multiple_of(2)),
+        20 => Wish::Note { session, text: "note".into() },
         0 => {
             let origin = match b % 3 {
                 0 => Origin::New,
@@ -238,7 +240,8 @@ fn event((kind, a, b): Step, tag: u64) -> Event {
         0..=2 => Event::User(wish(step, tag)),
         3 | 4 => Event::Agent { connection, happened: Happened::Answered(answer(step)) },
         5 | 6 => Event::Agent { connection, happened: happened(step, connection, tag) },
-        _ => match a % 8 {
+        _ => match a % 9 {
+            8 => Event::Recorded(SessionId(a % 3 + 1), TurnId(b % 4)),
             0 => Event::Disk { ask: AskId(b % 12 + 1), result: Ok("text".into()) },
             1 => Event::Disk { ask: AskId(b % 12 + 1), result: Err(DiskError::NotFound) },
             2 => Event::TerminalOutput(terminal, "out".into()),
@@ -246,7 +249,7 @@ fn event((kind, a, b): Step, tag: u64) -> Event {
             4 => Event::TimerFired(Timer::NoEditor(AskId(b % 12 + 1))),
             5 | 6 => {
                 let (ask, path) = (AskId(b % 12 + 1), "/p/x".to_owned());
-                Event::Resolved { ask, path, inside: a % 8 == 5 }
+                Event::Resolved { ask, path, inside: a % 9 == 5 }
             }
             _ => Event::TimerFired(match b % 3 {
                 0 => Timer::NoAnswer { connection, patience: u32::try_from(a % 4).unwrap() },

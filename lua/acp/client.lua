@@ -11,6 +11,7 @@ local listeners = {
   'ui.look',
   'files',
   'review',
+  'rewind',
   'ui.winbar',
   'ui.detail',
   'ui.attachment',

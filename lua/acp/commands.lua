@@ -133,7 +133,8 @@ M.subcommands = {
   },
 }
 
-local groups = { 'access', 'apply', 'kept', 'prompt', 'review', 'rules', 'settings', 'view' }
+local groups =
+  { 'access', 'apply', 'kept', 'prompt', 'review', 'rewind', 'rules', 'settings', 'view' }
 for _, group in ipairs(groups) do
   for name, subcommand in pairs(require('acp.commands.' .. group)) do
     M.subcommands[name] = subcommand

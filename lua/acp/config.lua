@@ -66,6 +66,20 @@ local M = {}
 ---@field hint boolean
 ---@field keys acp.ReviewKeys
 
+---@class (exact) acp.RewindConfigOpts
+---@field enabled? boolean
+---@field keep? integer how many turns of a project are kept
+---@field days? number for how long
+---@field max_mb? number how much one snapshot may add
+---@field wait_ms? number how long a prompt waits for its snapshot
+
+---@class (exact) acp.RewindConfig
+---@field enabled boolean
+---@field keep integer
+---@field days number
+---@field max_mb number
+---@field wait_ms number
+
 ---@class (exact) acp.Opts
 ---@field default_agent? string
 ---@field agents? table<string, acp.AgentOpts|false>
@@ -80,6 +94,7 @@ local M = {}
 ---@field permissions? acp.PermissionOpts
 ---@field files? { after_write?: 'save'|'keep', max_read?: number, private?: string[] }
 ---@field review? acp.ReviewConfigOpts
+---@field rewind? acp.RewindConfigOpts whether and how turns are recorded, to be undone
 ---@field history? { size?: integer, persist?: boolean } past prompts: how many, and whether on disk
 ---@field prompt? { complete?: 'auto'|'manual' } whether completion opens by itself
 
@@ -107,6 +122,7 @@ local M = {}
 ---@field permissions acp.PermissionConfig
 ---@field files { after_write: string, max_read: number, private: string[] }
 ---@field review acp.ReviewConfig
+---@field rewind acp.RewindConfig
 ---@field history { size: integer, persist: boolean }
 ---@field prompt { complete: 'auto'|'manual' }
 
@@ -192,6 +208,7 @@ M.defaults = {
       list = 'gll',
     },
   },
+  rewind = { enabled = true, keep = 50, days = 14, max_mb = 200, wait_ms = 1000 },
   history = { size = 1000, persist = true },
   prompt = { complete = 'auto' },
 }

@@ -104,6 +104,26 @@ local function check_extras()
   end
 end
 
+--- What turns can be undone with, and how much is kept for it.
+local function check_rewind()
+  health.start('acp: rewind')
+  if not require('acp.config').get().rewind.enabled then
+    return health.info('rewind.enabled is false: turns are not recorded')
+  elseif vim.fn.executable('git') == 1 then
+    health.ok('git: ' .. vim.fn.exepath('git'))
+  else
+    health.warn('git was not found: snapshots copy the files of a project', 'Install git')
+  end
+  local folder, bytes = require('acp.rewind').folder(), 0
+  if vim.uv.fs_stat(folder) then
+    for name, kind in vim.fs.dir(folder, { depth = 10 }) do
+      local stat = kind == 'file' and vim.uv.fs_stat(vim.fs.joinpath(folder, name))
+      bytes = bytes + (stat and stat.size or 0)
+    end
+  end
+  health.info(('snapshots: %.1f MB in %s'):format(bytes / 1024 / 1024, folder))
+end
+
 ---@class (exact) acp.Probe
 ---@field agent acp.Agent
 ---@field err? acp.Err
@@ -203,6 +223,7 @@ function M.check()
   local usable = check_library()
   check_config()
   check_extras()
+  check_rewind()
   if usable then
     check_agents()
   end

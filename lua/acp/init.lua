@@ -21,6 +21,9 @@ function M.setup(opts)
   if package.loaded['acp.review'] then
     require('acp.review').apply()
   end
+  if package.loaded['acp.rewind'] then
+    require('acp.rewind').apply()
+  end
 end
 
 --- Opens a session, or shows again the one used last. `focus = false` makes no window; else the
@@ -114,6 +117,14 @@ end
 function M.reject(opts)
   local target, err = require('acp.review.api').target(opts)
   return require('acp.review').reject(target, err, opts and opts.reason)
+end
+
+--- Takes files back to what they were before a turn; what you changed since is kept. The turn is a
+--- number, or the name of an earlier rewind such as "r1". `on_done(err, result)` is called once.
+---@param opts acp.RewindOpts
+---@return true?, acp.Err?
+function M.rewind(opts)
+  return require('acp.rewind').rewind(opts)
 end
 
 --- A short text for a statusline, empty when there is no session.

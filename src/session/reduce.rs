@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use super::effect::{Effect, Reply, Tell, Timer};
 use super::entry::Entry;
-use super::event::{Answer, Event, Happened, Request, Wish};
+use super::event::{Answer, Event, Happened, Origin, Request, Wish};
 use super::failure::RpcError;
 use super::ids::{ConnectionId, RemoteId, ReplyTo};
 use super::outcome::Outcome;
@@ -65,7 +65,13 @@ impl State {
         let prompt = |content, tag| Prompt { content, tag, shown: false, listed: false };
         match wish {
             Wish::Open { session, launch, origin } => {
-                let session = Session { now: self.now, ..Session::new(session, launch, origin) };
+                // A branch of a session does not know either.
+                let note = match &origin {
+                    Origin::Fork(parent) => self.session(*parent).and_then(|it| it.note.clone()),
+                    Origin::New | Origin::Kept(_) => None,
+                };
+                let session =
+                    Session { now: self.now, note, ..Session::new(session, launch, origin) };
                 self.open(session, out);
             }
             Wish::Prompt { session, content, tag } => {

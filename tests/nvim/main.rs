@@ -50,6 +50,7 @@ mod prompt_drafts;
 mod prompt_mentions;
 mod prompt_queue;
 mod review_ui;
+mod rewind;
 mod rules;
 mod settings;
 mod transcript;

@@ -203,6 +203,13 @@ local schema = {
       list = one_key,
     },
   },
+  rewind = {
+    enabled = is('boolean'),
+    keep = number_in(1, 10000),
+    days = number_in(1, 3650),
+    max_mb = number_in(1, 100000),
+    wait_ms = number_in(0, 60000),
+  },
   history = { size = number_in(0, 100000), persist = is('boolean') },
   prompt = { complete = one_of('auto', 'manual') },
 }

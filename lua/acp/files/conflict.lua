@@ -22,6 +22,9 @@ local open = {}
 
 local last = 0
 
+---@type table<string, string> who has the other lines, for a write and for a rewind
+local others = { write = "the agent's", rewind = 'from before' }
+
 ---@alias acp.Pick 'theirs'|'ours'|'both'
 
 --- What the user said about lines that both changed. It holds for these lines and for no others.
@@ -32,18 +35,28 @@ local last = 0
 
 ---@class (exact) acp.ConflictChoice
 ---@field label string
+---@field before? string the label where the other lines are from before a turn
 ---@field pick acp.Pick|'edit'
 ---@field all? boolean it is for all places that are left
 
 ---@type acp.ConflictChoice[]
 local here = {
-  { label = "Take the agent's lines", pick = 'theirs' },
+  { label = "Take the agent's lines", before = 'Take the lines from before', pick = 'theirs' },
   { label = 'Keep your lines', pick = 'ours' },
-  { label = "Keep both, yours first, the agent's after them", pick = 'both' },
+  {
+    label = "Keep both, yours first, the agent's after them",
+    before = 'Keep both, yours first, those from before after them',
+    pick = 'both',
+  },
 }
 ---@type acp.ConflictChoice[]
 local everywhere = {
-  { label = "Take the agent's lines in all places", pick = 'theirs', all = true },
+  {
+    label = "Take the agent's lines in all places",
+    before = 'Take the lines from before in all places',
+    pick = 'theirs',
+    all = true,
+  },
   { label = 'Keep your lines in all places', pick = 'ours', all = true },
   { label = 'Keep both in all places', pick = 'both', all = true },
 }
@@ -85,7 +98,7 @@ local function preview(conflict)
   if clash then
     table.insert(lines, ('─── line %d, yours'):format(clash.line))
     vim.list_extend(lines, clash.ours)
-    table.insert(lines, "─── the agent's")
+    table.insert(lines, '─── ' .. others[conflict.job.rewind and 'rewind' or 'write'])
     vim.list_extend(lines, clash.theirs)
   end
   return lines
@@ -222,7 +235,7 @@ local function choose(conflict, done, moment)
     prompt = title(conflict),
     kind = 'acp_conflict',
     format_item = function(choice)
-      return choice.label
+      return conflict.job.rewind and choice.before or choice.label
     end,
     moment = {
       how = moment.how,
@@ -280,7 +293,10 @@ function M.ask(it, plan, session, chosen)
     picks = {},
     chosen = chosen,
     key = ('conflict %d'):format(last),
-    title = text.one_line(('You and %s changed the same lines of %s'):format(agent, name)),
+    title = text.one_line(
+      it.rewind and ('You changed what the rewind would undo in %s'):format(name)
+        or ('You and %s changed the same lines of %s'):format(agent, name)
+    ),
   }
   open[it] = conflict
   push(conflict)

@@ -259,6 +259,13 @@ local function written(buf)
   end
 end
 
+--- The file was written from its buffer, and no autocommand told.
+---@param buf integer
+function M.saved(buf)
+  written(buf)
+  watch.track(buf, true)
+end
+
 --- Starts listening to the core and to Neovim.
 function M.attach()
   watch.attach()

@@ -18,6 +18,7 @@ local most = 40
 ---@field buf integer
 ---@field path string
 ---@field ask? integer for a write of an agent
+---@field rewind? integer for a rewind: its tag
 ---@field settled? acp.SettledClash[]
 ---@field edited? string
 ---@field edited_from? string
@@ -97,7 +98,8 @@ function step(job)
     type = 'merge',
     tag = job.tag,
     ask = job.ask,
-    path = vim.api.nvim_buf_get_name(job.buf),
+    rewind = job.rewind,
+    path = job.rewind and job.path or vim.api.nvim_buf_get_name(job.buf),
     settled = job.settled,
     edited = job.edited,
     edited_from = job.edited_from,

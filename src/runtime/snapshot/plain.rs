@@ -110,7 +110,14 @@ pub(super) fn take(snapshots: &Snapshots, also: &[PathBuf]) -> Result<Snapshot, 
 impl Taking<'_> {
     /// Looks at every file, those nearest to the top first; whether there was time for all.
     fn walk(&mut self) -> Result<bool, Error> {
-        let mut folders = VecDeque::from([self.snapshots.project.clone()]);
+        let project = &self.snapshots.project;
+        let home =
+            std::env::var_os("HOME").map(PathBuf::from).and_then(|it| it.canonicalize().ok());
+        if Some(project) == home.as_ref() || project.parent().is_none() {
+            // That is no project: nobody wants a copy of all there is.
+            return Ok(false);
+        }
+        let mut folders = VecDeque::from([project.clone()]);
         let mut seen = 0;
         while let Some(folder) = folders.pop_front() {
             let Ok(entries) = fs::read_dir(&folder) else {

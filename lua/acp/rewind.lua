@@ -1,0 +1,348 @@
+--- Going back to before a turn. The core knows what each turn changed and looks after the disk;
+--- what is loaded is changed here, in its buffer, so that it can be undone and nothing is lost.
+
+local client = require('acp.client')
+local find = require('acp.files.find')
+local notify = require('acp.notify')
+local text = require('acp.text')
+
+local M = {}
+
+---@class (exact) acp.RewindOpts
+---@field session? integer
+---@field turn integer|string the number of a turn, or the name of a rewind such as "r1"
+---@field on_done? fun(err?: acp.Err, result?: acp.RewindResult) called exactly once
+
+---@class (exact) acp.RewindResult
+---@field session integer
+---@field turn string
+---@field files string[] what was changed, absolute
+---@field kept { path: string, why: string }[] what was left alone
+
+---@class (exact) acp.Rewinding
+---@field session integer
+---@field turn string
+---@field on_done? fun(err?: acp.Err, result?: acp.RewindResult)
+---@field result acp.RewindResult
+---@field left integer how many files are still to be done
+
+---@type table<integer, acp.RewindTurn[]> newest first, by session; as the core told last
+local lists = {}
+---@type table<integer, acp.Rewinding> by tag
+local going = {}
+
+--- What the editor has of a session's project.
+---@param session integer
+---@return { open: string[], modified: table[], loaded: string[] }
+local function having(session)
+  local info = require('acp.session').info(session)
+  local root = info and find.resolved(info.cwd) .. '/'
+  local has = { open = {}, modified = {}, loaded = {} }
+  for _, buf in ipairs(root and vim.api.nvim_list_bufs() or {}) do
+    local name = find.file_of(buf)
+    local path = name and find.resolved(name)
+    if path and root and vim.startswith(path, root) then
+      table.insert(has.open, path)
+      if not find.protected(buf) then
+        table.insert(has.loaded, path)
+      end
+      if vim.bo[buf].modified then
+        local live = require('acp.files.text').live(buf, false)
+        table.insert(has.modified, vim.tbl_extend('error', live, { path = path }))
+      end
+    end
+  end
+  return has
+end
+
+---@param tag integer
+local function finish(tag)
+  local it = going[tag]
+  if not it or it.left > 0 then
+    return
+  end
+  going[tag] = nil
+  local has = having(it.session)
+  local action = { type = 'rewind_done', tag = tag, open = has.open, modified = has.modified }
+  client.send(action --[[@as acp.Action]])
+  require('acp.events').emit('AcpRewound', it.result)
+  if it.on_done then
+    client.guard('the callback of a rewind', it.on_done, nil, it.result)
+  end
+end
+
+--- Saves without autocommands: a formatter would make something else of what was before.
+---@param buf integer
+---@return string? err
+local function save(buf)
+  local bo = vim.bo[buf]
+  local fix = bo.fixendofline
+  bo.fixendofline = fix and bo.endofline
+  local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
+    vim.cmd('silent noautocmd keepalt write! ++p')
+  end)
+  bo.fixendofline = fix
+  if ok then
+    require('acp.files.disk').saved(buf)
+  end
+  return not ok and find.words_of(err) or nil
+end
+
+--- The buffer of a file, loaded out of sight if need be.
+---@param path string
+---@return integer? buf, boolean hidden
+local function load(path)
+  local buf = find.find(path)
+  if buf then
+    return buf, false
+  end
+  buf = vim.fn.bufadd(path)
+  local short = vim.o.shortmess
+  -- A swap file would be asked about, and everything would wait for the answer.
+  vim.o.shortmess = short .. 'A'
+  local ok = pcall(vim.fn.bufload, buf)
+  vim.o.shortmess = short
+  return ok and vim.api.nvim_buf_is_loaded(buf) and buf or nil, true
+end
+
+--- Changes a file in its buffer.
+---@param tag integer
+---@param path string
+local function merge(tag, path)
+  local it = going[tag]
+  local buf, hidden = load(path)
+  local function settled(why)
+    if why then
+      table.insert(it.result.kept, { path = path, why = why })
+    else
+      table.insert(it.result.files, path)
+    end
+    it.left = it.left - 1
+    if hidden and buf and vim.api.nvim_buf_is_valid(buf) and not vim.bo[buf].modified then
+      pcall(vim.api.nvim_buf_delete, buf, {})
+    end
+    finish(tag)
+  end
+  if not buf then
+    return settled('its buffer can not be loaded')
+  end
+  local was_modified = vim.bo[buf].modified
+  require('acp.files.job').start({
+    buf = buf,
+    path = path,
+    author = -1,
+    rewind = tag,
+    clash = function(job, plan)
+      require('acp.files.conflict').ask(job, plan, it.session, function() end)
+    end,
+    done = function(plan, refused)
+      if not plan then
+        return settled(refused or 'its buffer can not be changed')
+      end
+      settled(not was_modified and save(buf) or nil)
+    end,
+  })
+end
+
+--- What the core did on the disk, as far as buffers are about it.
+---@param session integer
+---@param path string
+---@param what 'deleted'|'restored'|'changed'
+local function follow(session, path, what)
+  local buf = find.find(path)
+  if not buf or find.protected(buf) then
+    return
+  elseif what ~= 'deleted' then
+    return require('acp.files.disk').sync(buf, session)
+  elseif vim.bo[buf].modified then
+    return
+  elseif vim.fn.bufwinid(buf) == -1 then
+    pcall(vim.api.nvim_buf_delete, buf, {})
+  else
+    -- The user looks at it: it stays, and is all there is.
+    vim.bo[buf].modified = true
+    vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
+  end
+end
+
+---@param effect acp.Rewound
+local function rewound(effect)
+  local it = going[effect.tag]
+  if not it then
+    return
+  elseif effect.err then
+    going[effect.tag] = nil
+    if it.on_done then
+      it.on_done(effect.err)
+    end
+    return
+  end
+  it.left = #effect.merge
+  it.result.kept = effect.kept
+  for _, each in ipairs(effect.done) do
+    table.insert(it.result.files, each.path)
+    client.guard('a file after a rewind', follow, it.session, each.path, each.what)
+  end
+  for _, path in ipairs(effect.merge) do
+    merge(effect.tag, path)
+  end
+  finish(effect.tag)
+end
+
+--- What the user is told when it is done.
+---@param result acp.RewindResult
+---@return string
+function M.words(result)
+  local count = #result.files
+  local words = ('Rewound to before %s: %d file%s'):format(
+    result.turn:match('^r') and 'rewind ' .. result.turn or 'turn ' .. result.turn,
+    count,
+    count == 1 and '' or 's'
+  )
+  local first = result.kept[1]
+  if first then
+    local name = vim.fn.fnamemodify(first.path, ':~:.')
+    local more = #result.kept > 1 and (' and %d more'):format(#result.kept - 1) or ''
+    words = ('%s; left alone: %s (%s)%s'):format(words, name, first.why, more)
+  end
+  return text.one_line(words)
+end
+
+---@param code string
+---@param message string
+---@param hint string
+---@return nil, acp.Err
+local function refuse(code, message, hint)
+  return nil, { code = code, message = message, hint = hint }
+end
+
+--- The turns of a session that can be undone, newest first.
+---@param session integer
+---@return acp.RewindTurn[]
+function M.turns(session)
+  return lists[session] or {}
+end
+
+---@param session integer
+---@param turn string
+---@return acp.RewindTurn?
+function M.turn(session, turn)
+  for _, each in ipairs(M.turns(session)) do
+    if each.id == turn then
+      return each
+    end
+  end
+end
+
+--- Why a session can't go back to before a turn, if it can't.
+---@param session integer
+---@param turn any
+---@return true?, acp.Err?
+local function check(session, turn)
+  local info = require('acp.session').info(session)
+  local busy = info and vim.list_contains({ 'running', 'waiting', 'cancelling' }, info.state)
+  if not require('acp.config').get().rewind.enabled then
+    return refuse('not_recorded', 'turns are not recorded', 'Set rewind.enabled to true')
+  elseif busy then
+    return refuse('busy', 'the agent is working', 'Cancel first: :Acp cancel')
+  elseif
+    type(turn) ~= 'number' and type(turn) ~= 'string' or not M.turn(session, tostring(turn))
+  then
+    local words = ('there is no turn %s to go back to'):format(text.one_line(tostring(turn)))
+    return refuse('no_turn', words, ':Acp rewind lists them')
+  end
+  for _, it in pairs(going) do
+    if it.session == session then
+      return refuse('busy', 'another rewind is not done yet', 'See :Acp permissions')
+    end
+  end
+  return true
+end
+
+--- Takes the files back to what they were before a turn.
+---@param opts acp.RewindOpts
+---@return true?, acp.Err?
+function M.rewind(opts)
+  local session, err = require('acp.session').resolve(opts.session)
+  local ok
+  if session then
+    ok, err = check(session, opts.turn)
+  end
+  if session and ok then
+    local turn, tag = tostring(opts.turn), require('acp.callbacks').next_tag()
+    local result = { session = session, turn = turn, files = {}, kept = {} }
+    going[tag] =
+      { session = session, turn = turn, on_done = opts.on_done, result = result, left = 0 }
+    local action = { type = 'rewind', session = session, tag = tag, turn = turn }
+    action = vim.tbl_extend('error', action, having(session))
+    ok, err = client.send(action --[[@as acp.Action]])
+    if ok then
+      return true
+    end
+    going[tag] = nil
+  end
+  if opts.on_done then
+    client.defer(function()
+      opts.on_done(err)
+    end)
+  end
+  return nil, err
+end
+
+--- Where the snapshots are.
+---@return string
+function M.folder()
+  return require('acp.state_file').path('snapshots')
+end
+
+--- Tells the core what the options say.
+function M.apply()
+  local options = require('acp.config').get().rewind
+  client.send({
+    type = 'rewind_options',
+    enabled = options.enabled,
+    state = M.folder(),
+    keep = math.floor(options.keep),
+    days = math.floor(options.days),
+    bytes = math.floor(options.max_mb * 1024 * 1024),
+    wait_ms = math.floor(options.wait_ms),
+  } --[[@as acp.Action]])
+end
+
+--- Starts listening to the core.
+function M.attach()
+  M.apply()
+  ---@param effect acp.Recording
+  client.subscribe('recording', function(effect)
+    local has = having(effect.session)
+    client.send({
+      type = 'recording',
+      session = effect.session,
+      turn = effect.turn,
+      open = has.open,
+      modified = has.modified,
+    } --[[@as acp.Action]])
+  end)
+  ---@param effect acp.Turns
+  client.subscribe('turns', function(effect)
+    lists[effect.session] = effect.turns
+  end)
+  client.subscribe('rewound', rewound)
+  ---@param effect acp.SessionEffect
+  client.subscribe('closed', function(effect)
+    lists[effect.session] = nil
+  end)
+end
+
+--- Says what came of it to a user who asked for it.
+---@param err? acp.Err
+---@param result? acp.RewindResult
+function M.report(err, result)
+  if err then
+    notify.err(err)
+  elseif result then
+    notify.show(notify.fitting(M.words(result)), #result.kept > 0 and 'warn' or 'info')
+  end
+end
+
+return M
