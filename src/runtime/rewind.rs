@@ -282,13 +282,20 @@ impl Rewind {
         });
     }
 
-    /// Tells the editor which turns there are.
+    /// Tells the editor which turns there are, for a session that begins. The first snapshot takes
+    /// longest: it is taken while the user still thinks.
     pub(super) fn list(&mut self, session: &Session) {
         let Some(whose) = self.whose(session) else { return };
         let outbox = self.outbox.clone();
         tokio::spawn(async move {
             let _turn = whose.turn.clone().lock_owned().await;
-            if let Err(error) = tokio::task::spawn_blocking(move || whose.tell(&outbox)).await {
+            let work = move || {
+                whose.tell(&outbox);
+                if let Err(error) = whose.snapshots.take(&Extra::default()) {
+                    tracing::warn!(%error, "no snapshot");
+                }
+            };
+            if let Err(error) = tokio::task::spawn_blocking(work).await {
                 tracing::error!(%error, "turns were not listed");
             }
         });

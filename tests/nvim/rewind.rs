@@ -10,10 +10,9 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use crate::files::{keep, lua};
-use crate::plugin::{open, wait_choices, wait_state, with_options};
+use crate::plugin::{open, wait_choices, wait_state, wait_transcript, with_options};
 use crate::report::{REPORT, calls, finish, send};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
-use crate::support::target::Target;
 
 /// An agent whose nth turn does this, and that keeps its session.
 fn agent(turns: &[Vec<Value>]) -> Value {
@@ -235,7 +234,7 @@ nvim_tests! {
         assert!(kept[0]["path"].as_str().unwrap().ends_with("/made.txt"), "{result}");
         // One step to undo.
         nvim.command("undo");
-        assert_eq!(nvim.lines(0), ["ONE", "two", "between", "unsaved", "FIVE"]);
+        assert_eq!(nvim.lines(0), ["ONE", "two", "three", "unsaved", "FIVE"]);
     }
 
     fn unsaved_text_is_not_the_agents(target: &Target) {
@@ -327,8 +326,28 @@ nvim_tests! {
         assert_eq!(tree(&scratch.project()), before);
     }
 
+    fn a_turn_that_neovim_did_not_survive(target: &Target) {
+        let steps = vec![on_disk("a.txt", "x\n"), json!({ "say": "working" }), json!({ "hang": true })];
+        let mut nvim = with_options(target, Options::default(), &agent(std::slice::from_ref(&steps)));
+        let scratch = nvim.scratch().clone();
+        project(&nvim);
+        with_git(&nvim);
+        let before = tree(&scratch.project());
+        send(&mut nvim, "prompt 1");
+        wait_transcript(&mut nvim, "working");
+        nvim.kill(rustix::process::Signal::KILL);
+        nvim.wait_exit(DEADLINE);
+        drop(nvim);
+        let options = Options { scratch: Some(Rc::clone(&scratch)), ..Options::default() };
+        let mut nvim = with_options(target, options, &agent(&[steps]));
+        lua(&mut nvim, "return require('acp').open({ load = 'one', focus = false })");
+        wait_turn(&mut nvim, "1");
+        rewind(&mut nvim, "1");
+        assert_eq!(tree(&scratch.project()), before);
+    }
+
     fn what_can_not_be_undone(target: &Target) {
-        let hang = vec![json!({ "say": "working" }), json!({ "hang": {} })];
+        let hang = vec![json!({ "say": "working" }), json!({ "hang": true })];
         let mut nvim = with_options(target, Options::default(), &agent(&[vec![], hang]));
         project(&nvim);
         open(&mut nvim, "AcpChat");

@@ -27,12 +27,8 @@ end
 ---@param turn acp.RewindTurn
 ---@return string
 local function line(turn)
-  local added, removed = 0, 0
-  for _, file in ipairs(turn.files) do
-    added, removed = added + (file.added or 0), removed + (file.removed or 0)
-  end
   local files = turn.count == 0 and 'no files'
-    or ('%s %s'):format(counted(turn.count, 'file'), amount(added, removed))
+    or ('%s %s'):format(counted(turn.count, 'file'), amount(turn.added, turn.removed))
   local when = os.date('%H:%M', turn.time) --[[@as string]]
   if os.date('%x', turn.time) ~= os.date('%x') then
     when = os.date('%Y-%m-%d ', turn.time) .. when
@@ -62,6 +58,7 @@ local function about(turns, turn)
         end
       end
     end
+    more = more + each.count - #each.files
     if each == turn then
       break
     end

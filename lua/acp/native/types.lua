@@ -292,6 +292,8 @@
 ---@field rewind boolean
 ---@field files acp.RewindFile[] the first of them
 ---@field count integer of all files
+---@field added integer lines of all files
+---@field removed integer
 ---@field complete boolean whether all that it changed is known
 ---@field interrupted boolean whether Neovim ended before it did
 

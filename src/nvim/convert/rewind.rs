@@ -11,7 +11,7 @@ use crate::runtime::rewind::{Config, Having, Refused, Rewound, Wanted};
 use crate::session::ids::{SessionId, TurnId};
 
 /// How many files of a turn are told: nobody reads more.
-const MOST: usize = 500;
+const MOST: usize = 50;
 
 /// `rewind_options`, `recording`, `rewind` and `rewind_done`.
 pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
@@ -62,10 +62,12 @@ pub(super) fn turns(lua: &Lua, session: SessionId, records: &[Record]) -> LuaRes
         Ok(table!(lua, path: &*path, kind: it.kind(), added: added, removed: removed))
     };
     let turn = |lua: &Lua, it: &Record| {
+        let lines = it.files.iter().filter_map(|it| it.lines);
+        let (added, removed) = lines.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         Ok(table!(lua,
             id: it.id.as_str(), time: it.time, prompt: it.prompt.as_str(), rewind: it.is_rewind(),
             files: list(lua, it.files.iter().take(MOST), file)?, count: it.files.len(),
-            complete: it.complete && !it.late, interrupted: it.interrupted,
+            added: added, removed: removed, complete: it.complete && !it.late, interrupted: it.interrupted,
         ))
     };
     let turns = list(lua, records.iter().rev(), turn)?;
