@@ -247,6 +247,16 @@ fn a_function_takes_the_place_of_its_old_self() {
 }
 
 #[test]
+fn code_is_indented_as_the_text_is() {
+    let block = "fn two() {\n  let b = 2;\n  if b {\n    call(b);\n  }\n}";
+    let new = "    if b {\n        call(b);\n    }\n";
+    assert_eq!(code(block, TEXT, 0).0, TEXT.replace("    call(b);\n", new));
+    let method = "impl A {\n\tfn two(&self) {\n\t\told();\n\t}\n\n\tfn three() {\n\t}\n}";
+    let (text, _) = code("fn two(&self) {\n    if x {\n        new();\n    }\n}", method, 0);
+    assert_eq!(text, method.replace("\t\told();", "\t\tif x {\n\t\t\tnew();\n\t\t}"));
+}
+
+#[test]
 fn a_function_without_an_end_ends_with_its_block() {
     let text = "import os\n\ndef one():\n    a = 1\n    return a\n\n\ndef two():\n    return 2\n";
     let (new, _) = code("def one():\n    return 1", text, 0);

@@ -90,7 +90,8 @@ fn put(code: &[&str], text: &[&str], rows: Range<usize>) -> Option<Found> {
     let model = here.iter().find(|it| !it.trim().is_empty()).or_else(above);
     let base = code.iter().filter(|it| !it.trim().is_empty()).min_by_key(|it| width(it));
     let pair = base.zip(model).map(|(one, other)| (*one, *other));
-    let shift = Shift::new(pair.into_iter(), code.iter().copied(), text.iter().copied());
+    let none = std::iter::empty();
+    let shift = Shift::based(pair, none, code.iter().copied(), text.iter().copied());
     let lines: Vec<String> = code.iter().map(|it| shift.line(it)).collect();
     Found::new(text, rows, &lines).map(|it| it.by(How::Cursor, 0))
 }
@@ -193,8 +194,9 @@ impl<'a> Finder<'a> {
         let base = |lines: &[&'a str]| {
             lines.iter().copied().filter(|it| !it.trim().is_empty()).min_by_key(|it| width(it))
         };
-        let pairs = pairs.filter(|(one, _)| weight(one) > 3).chain(base(lines).zip(base(ours)));
-        let shift = Shift::new(pairs, lines.iter().copied(), self.text.iter().copied());
+        let pairs = pairs.filter(|(one, _)| weight(one) > 3);
+        let (theirs, all) = (lines.iter().copied(), self.text.iter().copied());
+        let shift = Shift::based(base(lines).zip(base(ours)), pairs, theirs, all);
         let lines: Vec<String> = lines.iter().map(|it| shift.line(it)).collect();
         Found::new(self.text, rows, &lines)
     }

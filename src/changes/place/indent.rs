@@ -13,23 +13,22 @@ pub(super) fn width(line: &str) -> usize {
     indent(line).chars().map(|it| if it == '\t' { 4 } else { 1 }).sum()
 }
 
-/// The least that a line is indented deeper than the one before it.
+/// What lines are mostly indented deeper by than the one before them; none if that is no level.
 fn level<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut before = "";
-    let mut least: Option<&str> = None;
+    let mut counts: HashMap<&str, usize> = HashMap::new();
     for line in lines.filter(|it| !it.trim().is_empty()) {
         let this = indent(line);
-        let step = this.strip_prefix(before).filter(|it| !it.is_empty());
-        // One blank more is how comments are written.
-        if let Some(step) = step.filter(|it| *it != " ")
-            && least.is_none_or(|it| step.len() < it.len())
-        {
-            least = Some(step);
+        if let Some(step) = this.strip_prefix(before).filter(|it| LEVELS.contains(it)) {
+            *counts.entry(step).or_default() += 1;
         }
         before = this;
     }
-    least
+    counts.into_iter().max_by_key(|(step, count)| (*count, usize::MAX - step.len())).map(|it| it.0)
 }
+
+/// What people indent by.
+const LEVELS: [&str; 5] = ["\t", "  ", "   ", "    ", "        "];
 
 /// From one way to indent to another.
 #[derive(Debug)]
@@ -52,14 +51,41 @@ impl<'a> Shift<'a> {
                 known.entry(indent(one)).or_insert_with(|| indent(other));
             }
         }
+        if known.iter().all(|(from, to)| from == to) {
+            return Shift { known, from: None, to: None };
+        }
         Shift { known, from: level(theirs), to: level(ours) }
+    }
+
+    /// The same, if lines may be deeper or less deep than they were: by the outermost line alone,
+    /// and by how wide a level is, unless more lines are the same without regard to that.
+    pub(super) fn based(
+        base: Option<(&'a str, &'a str)>,
+        pairs: impl Iterator<Item = (&'a str, &'a str)>,
+        theirs: impl Iterator<Item = &'a str>,
+        ours: impl Iterator<Item = &'a str>,
+    ) -> Shift<'a> {
+        let known: HashMap<&str, &str> =
+            base.iter().map(|(one, other)| (indent(one), indent(other))).collect();
+        let mut shift = Shift { known, from: level(theirs), to: level(ours) };
+        if shift.from == shift.to {
+            (shift.from, shift.to) = (None, None);
+        }
+        let plain = Shift { known: shift.known.clone(), from: None, to: None };
+        let (mut scaled, mut same) = (0, 0);
+        for (one, other) in pairs {
+            scaled += usize::from(indent(&shift.line(one)) == indent(other));
+            same += usize::from(indent(&plain.line(one)) == indent(other));
+        }
+        if same > scaled { plain } else { shift }
     }
 
     /// A line as it is to be there.
     pub(super) fn line(&self, line: &str) -> String {
         let this = indent(line);
         let rest = line.get(this.len()..).unwrap_or_default();
-        if rest.is_empty() || self.known.iter().all(|(from, to)| from == to) {
+        let same = self.known.iter().all(|(from, to)| from == to);
+        if rest.is_empty() || (same && (self.from.is_none() || self.to.is_none())) {
             return line.to_owned();
         }
         if let Some(to) = self.known.get(this) {
