@@ -224,4 +224,34 @@ nvim_tests! {
         let made = lua(&mut nvim, "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('made.rs'), 0, -1, false)");
         assert_eq!(made, json!(["// made", "fn made() {}"]));
     }
+
+    fn a_selection_of_the_chat_goes_to_the_buffer_named(target: &Target) {
+        let mut nvim = said(target, "- first\n  ```\n  let b = 2;\n  let d = 4;\n  ```\n", "let d");
+        nvim.scratch().write("b.rs", "one\n    two\n");
+        nvim.input("V:<C-u>'<lt>,'>Acp apply b.rs<CR>");
+        wait_choices(&mut nvim, "Apply to b.rs");
+        nvim.input("1");
+        wait_message(&mut nvim, "Applied 1 change to b.rs");
+        let lines = lua(&mut nvim, "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('b.rs'), 0, -1, false)");
+        assert_eq!(lines, json!(["one", "let d = 4;", "    two"]));
+        assert_eq!(file(&mut nvim), TEXT);
+        assert_eq!(
+            lua(&mut nvim, "return vim.fn.getcompletion('Acp apply ', 'cmdline')"),
+            json!(["a.rs", "b.rs"])
+        );
+    }
+
+    fn a_floating_chat_makes_room_for_what_is_shown(target: &Target) {
+        let mut nvim = said(target, DIFF, "let b = 2");
+        nvim.command("Acp layout float");
+        nvim.wait_until("the chat floats", DEADLINE, |nvim| {
+            lua(nvim, "return vim.api.nvim_win_get_config(0).relative") == "editor"
+        });
+        nvim.input("<Esc>:Acp apply<CR>");
+        wait_choices(&mut nvim, "Apply all 2 changes");
+        assert!(nvim.screen().find("check(b)").is_some());
+        nvim.input("1");
+        wait_message(&mut nvim, "Applied 2 changes to a.rs");
+        assert_eq!(file(&mut nvim), both());
+    }
 }

@@ -170,7 +170,7 @@ fn files_are_told_apart() {
         told,
         ["Some(\"x.lua\") Changed 1", "Some(\"made.txt\") Made 1", "Some(\"gone\") Deleted 1"]
     );
-    assert_eq!(files[0].hunks[0].old(), ["a", "-- a comment"]);
+    assert_eq!(files[0].hunks[0].old_lines(), ["a", "-- a comment"]);
     let placing = place_patch(&files[1], &[]);
     assert_eq!(done(&[], &placing), ["one", "two"]);
 

@@ -58,7 +58,7 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn find(&mut self, hunk: &Hunk) -> Result<Found, Why> {
-        let (old, new) = (hunk.old(), hunk.new());
+        let (old, new) = (hunk.old_lines(), hunk.new_lines());
         // A hunk of no old lines says after which line it comes.
         let stated = hunk.line.map(|it| if old.is_empty() { it } else { it.saturating_sub(1) });
         let expected = stated.map(|it| it.saturating_add_signed(self.drift));

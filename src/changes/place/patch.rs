@@ -52,12 +52,12 @@ impl Hunk {
     }
 
     /// What is there before.
-    pub fn old(&self) -> Vec<&str> {
+    pub fn old_lines(&self) -> Vec<&str> {
         self.side(Mark::Added)
     }
 
     /// What is there after.
-    pub fn new(&self) -> Vec<&str> {
+    pub fn new_lines(&self) -> Vec<&str> {
         self.side(Mark::Removed)
     }
 }
