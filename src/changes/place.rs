@@ -134,12 +134,16 @@ impl Found {
         Found { how, score, ..self }
     }
 
+    /// The rows from the first to the last that change.
+    fn span(&self) -> Range<usize> {
+        let first = self.lines.first().map_or(self.rows.start, |it| it.rows.start);
+        first..self.lines.last().map_or(first, |it| it.rows.end)
+    }
+
+    /// Whether both can't be done, each speaking of the rows of the text as it is.
     fn touches(&self, other: &Found) -> bool {
-        let meets = |one: &LineEdit, two: &LineEdit| {
-            let (one, two) = (&one.rows, &two.rows);
-            one == two || (one.start < two.end && two.start < one.end)
-        };
-        self.lines.iter().any(|one| other.lines.iter().any(|two| meets(one, two)))
+        let (one, two) = (self.span(), other.span());
+        one.start == two.start || (one.start < two.end && two.start < one.end)
     }
 }
 
@@ -192,8 +196,8 @@ impl Placing {
                 self.missing.push(Missing { what: what.to_owned(), why });
             }
             None => {
-                let start = |it: &Found| it.lines.first().map_or(it.rows.start, |it| it.rows.start);
-                let at = self.found.partition_point(|it| start(it) <= start(&found));
+                let start = found.span().start;
+                let at = self.found.partition_point(|it| it.span().start <= start);
                 self.found.insert(at, found);
             }
         }
