@@ -133,6 +133,12 @@ proptest! {
 }
 
 #[test]
+fn what_is_at_the_very_beginning_is_known_again() {
+    let diff = "--- a\n+++ b\n@@ -1,2 +1,3 @@\n+new\n one\n two\n";
+    assert_eq!(placed(diff, "above\nnew\none\ntwo").missing[0].why, Why::Already(1));
+}
+
+#[test]
 fn line_numbers_may_be_wrong_or_missing() {
     let body = " fn two() {\n-    let b = 2;\n+    let b = 22;\n     call(b);\n";
     let new = TEXT.replace("let b = 2;", "let b = 22;");
