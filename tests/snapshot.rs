@@ -283,6 +283,46 @@ fn ignored_files_only_where_asked_for() {
 }
 
 #[test]
+fn ignored_files_that_are_known_to_change() {
+    let world = World::git();
+    world.write(".gitignore", "*.log\n");
+    world.write("a.log", "1");
+    world.write("b.log", "1");
+    world.write("plain", "1");
+    let mut before = world.take();
+    let at = |name: &str| world.root.join(name);
+    let old = || Some(b"1".to_vec());
+    let found =
+        [(at("a.log"), old()), (at("new.log"), None), (at("plain"), old()), (at("x"), old())];
+    let also = world.snapshots.add(&mut before, &found.into()).unwrap();
+    assert_eq!(also, [at("a.log"), at("new.log")]);
+    for name in ["a.log", "b.log", "new.log"] {
+        world.write(name, "22");
+    }
+    let after = world.snapshots.take(&Extra { also, over: vec![] }).unwrap();
+    let changed = world.snapshots.changed(&before, &after).unwrap();
+    let kind = |it: &Changed| (it.path.0.clone(), world.bytes(&it.before), world.bytes(&it.after));
+    let all: Vec<_> = changed.iter().map(kind).collect();
+    let new = || Some(b"22".to_vec());
+    assert_eq!(all, [(at("a.log"), old(), new()), (at("new.log"), None, new())]);
+}
+
+#[test]
+fn projects_that_nobody_works_on_are_forgotten() {
+    let world = World::plain();
+    world.take();
+    let other = Snapshots::new(world.snapshots.folder.parent().unwrap(), Path::new("/tmp"), MOST);
+    fs::create_dir_all(&other.folder).unwrap();
+    let lock = fs::File::create(other.folder.join("lock")).unwrap();
+    let day = std::time::Duration::from_secs(24 * 3600);
+    world.snapshots.forget_others(day).unwrap();
+    assert!(other.folder.exists());
+    lock.set_modified(std::time::SystemTime::now() - 2 * day).unwrap();
+    world.snapshots.forget_others(day).unwrap();
+    assert!(!other.folder.exists() && world.snapshots.folder.exists());
+}
+
+#[test]
 fn what_the_editor_has_counts() {
     for world in [World::git(), World::plain()] {
         world.write("a", "disk\n");

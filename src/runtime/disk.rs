@@ -15,7 +15,6 @@ use tokio::sync::mpsc::Sender;
 
 use super::base64;
 use super::input::Input;
-use super::reviews::OnDisk;
 use super::system_error::words;
 use crate::changes::encoding::{Encoding, decode, encode};
 use crate::session::content::Content;
@@ -81,23 +80,18 @@ impl Disk {
         });
     }
 
-    /// Writes a file.
-    pub fn write(&self, (ask, session): (AskId, SessionId), path: String, text: Arc<str>) {
-        let inputs = self.inputs.clone();
+    /// Writes a file. `before` sees it as it is until then; what that returns is called when it is
+    /// written.
+    pub fn write<Then: FnOnce()>(
+        &self,
+        ask: AskId,
+        (path, text): (String, Arc<str>),
+        before: impl FnOnce(&Path) -> Then + Send + 'static,
+    ) {
         self.work(&self.writes, ask, move || {
-            let before = read(&FileRange { path: path.clone(), line: None, limit: None });
+            let then = before(Path::new(&path));
             write(&path, &text)?;
-            // What was no text before can't be shown beside what it is now.
-            if let Ok(before) = before.map(Some).or_else(|it| match it {
-                DiskError::NotFound => Ok(None),
-                other => Err(other),
-            }) {
-                let (before, after) = (before.map(Arc::from), Some(text));
-                let found = Input::Found(vec![OnDisk { session, path, before, after }]);
-                if inputs.blocking_send(found).is_err() {
-                    tracing::debug!("the core is gone");
-                }
-            }
+            then();
             Ok(String::new())
         });
     }

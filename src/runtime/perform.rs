@@ -1,20 +1,23 @@
 //! What the reducer asks for, done. Nothing here waits: what takes time becomes a task that
 //! reports to the core.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::agent::Agent;
 use super::core_loop::Core;
 use super::diffs;
+use super::input::Input;
 use super::outbox::Item;
 use super::published::Summary;
+use super::reviews::OnDisk;
 use super::terminal::Running;
 use super::timer;
 use crate::protocol::peer::Peer;
 use crate::session::audit::By;
 use crate::session::effect::{Effect, Tell};
 use crate::session::event::{Event, Wish};
-use crate::session::ids::{ConnectionId, SessionId};
+use crate::session::ids::{AskId, ConnectionId, SessionId};
 use crate::session::question::{Body, FileRange, Question, Reaction};
 
 impl Core {
@@ -42,8 +45,7 @@ impl Core {
             Effect::Resolve { ask, path, roots } => self.disk.resolve(ask, path, roots),
             Effect::ReadDisk(ask, range) => self.disk.read(ask, range),
             Effect::WriteDisk { ask, path, text } => {
-                let session = self.state.write_of(ask).map_or(SessionId(0), |it| it.session);
-                self.disk.write((ask, session), path, text);
+                self.write_disk(ask, (path, text));
             }
             Effect::ListDisk(ask, path) => self.disk.list(ask, path),
             Effect::Save { session, tag, path, content } => {
@@ -84,6 +86,24 @@ impl Core {
         }
     }
 
+    /// Writes a file that is not open: what it was before can be brought back, and is shown.
+    fn write_disk(&self, ask: AskId, (path, text): (String, Arc<str>)) {
+        let session = self.state.write_of(ask).map_or(SessionId(0), |it| it.session);
+        let touched = self.rewind.touched(session).unwrap_or_default();
+        let inputs = self.inputs.clone();
+        let (name, after) = (path.clone(), text.clone());
+        self.disk.write(ask, (path, text), move |path| {
+            touched.note(path);
+            let before = OnDisk::before(session, name);
+            move || {
+                let found = before.map(|it| Input::Found(vec![it.after(Some(after))]));
+                if found.is_some_and(|it| inputs.blocking_send(it).is_err()) {
+                    tracing::debug!("the core is gone");
+                }
+            }
+        });
+    }
+
     fn read_buffer(&self, range: &FileRange) -> Option<Reaction> {
         self.buffers.read(range, self.disk.most, |name| Path::new(name).is_file())
     }
@@ -115,6 +135,12 @@ impl Core {
                 self.watcher.end(*session);
                 if let Some(turn) = turn {
                     self.rewind.after(*session, *turn);
+                }
+            }
+            Tell::Touched { session, path, .. } => {
+                if let Some(touched) = self.rewind.touched(*session) {
+                    let path = PathBuf::from(path);
+                    tokio::task::spawn_blocking(move || touched.note(&path));
                 }
             }
             Tell::Ready(id) => {
@@ -157,11 +183,9 @@ mod tests {
 
     use super::*;
     use crate::runtime::bell::Bell;
-    use crate::runtime::input::Input;
     use crate::runtime::outbox::Outbox;
     use crate::session::effect::Timer;
     use crate::session::event::{CommandLine, DiskError, Event};
-    use crate::session::ids::AskId;
 
     #[tokio::test]
     async fn what_was_asked_for_comes_back() {

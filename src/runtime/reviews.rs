@@ -40,6 +40,24 @@ pub struct OnDisk {
     pub after: Option<Arc<str>>,
 }
 
+impl OnDisk {
+    /// What a file is before it is changed. What is no text can't be shown beside what it becomes.
+    pub(super) fn before(session: SessionId, path: String) -> Option<OnDisk> {
+        let range = FileRange { path: path.clone(), line: None, limit: None };
+        let before = match disk::read(&range) {
+            Ok(text) => Some(text.into()),
+            Err(DiskError::NotFound) => None,
+            Err(DiskError::Other(_)) => return None,
+        };
+        Some(OnDisk { session, path, before, after: None })
+    }
+
+    /// And what it has become.
+    pub(super) fn after(self, text: Option<Arc<str>>) -> OnDisk {
+        OnDisk { after: text, ..self }
+    }
+}
+
 /// Which hunks are meant.
 #[derive(Debug, Clone)]
 pub struct Chosen {

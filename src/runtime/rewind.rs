@@ -9,7 +9,7 @@ mod carry;
 pub mod records;
 mod undo;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +33,9 @@ use crate::session::state::{Session, Turn};
 
 /// How long the editor may take to tell what it has.
 const EDITOR: Duration = Duration::from_millis(500);
+
+/// How much of an ignored file is kept: a text, rather than what is made from one.
+const LARGE: u64 = 4 << 20;
 
 /// What the user has set.
 #[derive(Debug, Clone)]
@@ -142,8 +145,37 @@ struct Whose {
 #[derive(Debug)]
 struct Open {
     turn: TurnId,
+    touched: Touched,
     whose: Whose,
     before: oneshot::Receiver<(Record, Arc<AtomicBool>)>,
+}
+
+/// Files that an agent is about to change, as they were: those that are ignored are in no
+/// snapshot.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Touched(Arc<Mutex<BTreeMap<PathBuf, Option<Vec<u8>>>>>);
+
+impl Touched {
+    /// Reads a file that is about to be changed, unless it was changed before.
+    pub(super) fn note(&self, path: &Path) {
+        let path = match (path.parent().and_then(|it| it.canonicalize().ok()), path.file_name()) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => path.to_owned(),
+        };
+        if self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&path) {
+            return;
+        }
+        let bytes = match std::fs::metadata(&path) {
+            Ok(it) if it.is_file() && it.len() <= LARGE => std::fs::read(&path).ok(),
+            Ok(_) => return,
+            Err(_) => None,
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_insert(bytes);
+    }
+
+    fn take(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// A rewind that the editor is at.
@@ -229,7 +261,10 @@ impl Rewind {
         let prompt = first_line(session);
         let having = self.ask(session.id, turn);
         let (done, before) = oneshot::channel();
-        self.open.insert(session.id, Open { turn, whose: whose.clone(), before });
+        self.open.insert(
+            session.id,
+            Open { turn, touched: Touched::default(), whose: whose.clone(), before },
+        );
         let late = Arc::new(AtomicBool::new(false));
         let flag = late.clone();
         let wait = whose.config.wait;
@@ -256,13 +291,18 @@ impl Rewind {
         });
     }
 
+    /// What a session's turn is about to change is noted there.
+    pub(super) fn touched(&self, session: SessionId) -> Option<Touched> {
+        self.open.get(&session).map(|it| it.touched.clone())
+    }
+
     /// Records what the files are after a turn; the next one waits for it.
     pub(super) fn after(&mut self, session: SessionId, turn: TurnId) {
         match self.open.get(&session) {
             Some(open) if open.turn == turn => {}
             _ => return,
         }
-        let Some(Open { whose, before, .. }) = self.open.remove(&session) else { return };
+        let Some(Open { whose, before, touched, .. }) = self.open.remove(&session) else { return };
         let having = self.ask(session, turn);
         let outbox = self.outbox.clone();
         tokio::spawn(async move {
@@ -271,7 +311,13 @@ impl Rewind {
             let extra = editor(having).await;
             let work = move || {
                 record.late = late.load(Ordering::Relaxed);
-                if let Err(error) = record.end(&whose.snapshots, &extra()) {
+                let mut extra = extra();
+                let found = touched.take();
+                let ended = record.add(&whose.snapshots, &found).and_then(|ignored| {
+                    extra.also.extend(ignored);
+                    record.end(&whose.snapshots, extra)
+                });
+                if let Err(error) = ended {
                     tracing::warn!(%error, "this turn is not recorded");
                 }
                 whose.tell(&outbox);
@@ -291,6 +337,10 @@ impl Rewind {
             let _turn = whose.turn.clone().lock_owned().await;
             let work = move || {
                 whose.tell(&outbox);
+                let age = Duration::from_secs(whose.config.days * 24 * 3600);
+                if let Err(error) = whose.snapshots.forget_others(age) {
+                    tracing::debug!(%error, "other projects stay");
+                }
                 if let Err(error) = whose.snapshots.take(&Extra::default()) {
                     tracing::warn!(%error, "no snapshot");
                 }
@@ -365,7 +415,7 @@ impl Rewind {
             }
             let _turn = whose.turn.clone().lock_owned().await;
             let work = move || {
-                if let Err(error) = record.end(&whose.snapshots, &having.extra()) {
+                if let Err(error) = record.end(&whose.snapshots, having.extra()) {
                     tracing::warn!(%error, "this rewind is not recorded");
                 }
                 whose.tell(&outbox);

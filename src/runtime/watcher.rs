@@ -270,8 +270,8 @@ mod tests {
         let name = link.to_str().unwrap().to_owned();
         let track = |text: &str| {
             let stamp = crate::runtime::stamp::stamp(&name).unwrap();
-            let (path, text, saved) = (name.clone(), Some(text.into()), false);
-            bases.track(vec![InStep { path, stamp, text, saved }]);
+            let (path, text, written) = (name.clone(), Some(text.into()), None);
+            bases.track(vec![InStep { path, stamp, text, written }]);
         };
         track("one\n");
         watcher.begin(SessionId(7));

@@ -265,15 +265,32 @@ nvim_tests! {
         nvim.scratch().write("b.txt", "one\nmine\nthree\nfour\nfive\n");
         begin_rewind(&mut nvim, "1");
         let frame = wait_choices(&mut nvim, "Take the lines from before");
-        assert!(frame.find("You changed what the rewind would undo in a.txt").is_some(), "{}", frame.text());
-        nvim.input("1");
-        nvim.wait_until("the next question", DEADLINE, |nvim| nvim.screen().find("would undo in b.txt").is_some());
+        // They are put together side by side, and asked about as they come.
+        let about = |name: &str| format!("You changed what the rewind would undo in {name}");
+        let a_first = frame.find(&about("a.txt")).is_some();
+        let (next, keys) = if a_first { ("b.txt", ["1", "2"]) } else { ("a.txt", ["2", "1"]) };
+        nvim.input(keys[0]);
+        nvim.wait_screen(&about(next));
         wait_choices(&mut nvim, "Keep your lines");
-        nvim.input("2");
+        nvim.input(keys[1]);
         end_rewind(&mut nvim);
         assert_eq!(nvim.scratch().read("a.txt"), OLD);
         assert_eq!(nvim.scratch().read("b.txt"), "one\nmine\nthree\nfour\nfive\n");
         assert_eq!(lua(&mut nvim, "return vim.fn.bufloaded('b.txt')"), 0, "it was loaded for the question alone");
+    }
+
+    fn an_ignored_file_that_the_agent_writes(target: &Target) {
+        let write = json!({ "request": { "method": "fs/write_text_file", "params": {
+            "path": "{{cwd}}/build.log", "content": "agent\n" } } });
+        let mut nvim = with_options(target, Options::default(), &agent(&[vec![write]]));
+        nvim.scratch().write(".gitignore", "*.log\n");
+        nvim.scratch().write("build.log", "mine\n");
+        project(&nvim);
+        with_git(&nvim);
+        turn(&mut nvim, 1);
+        assert_eq!(nvim.scratch().read("build.log"), "agent\n");
+        rewind(&mut nvim, "1");
+        assert_eq!(nvim.scratch().read("build.log"), "mine\n");
     }
 
     fn turns_are_chosen_from_a_list(target: &Target) {

@@ -1,9 +1,9 @@
 //! Turns and what they changed, written down: a file for each, so that several Neovims write
 //! without asking each other, and a restart loses nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,6 +14,9 @@ use super::undo::Is;
 use crate::changes::diff::file_diff;
 use crate::runtime::snapshot::objects::write_atomic;
 use crate::runtime::snapshot::{Changed, Error, Extra, Snapshot, Snapshots, Was};
+
+/// Contents that nobody needs are looked for no more often than that.
+const PAUSE: Duration = Duration::from_secs(3600);
 
 /// What a turn, or a rewind, changed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -134,10 +137,21 @@ impl Record {
         Ok(record)
     }
 
+    /// What ignored files were before the turn changed them; the files to look at when it is over.
+    pub(super) fn add(
+        &mut self,
+        snapshots: &Snapshots,
+        found: &BTreeMap<PathBuf, Option<Vec<u8>>>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let Some((_, before)) = &mut self.open else { return Ok(Vec::new()) };
+        snapshots.add(before, found)
+    }
+
     /// It is over: what has changed is written down, with the contents.
-    pub(super) fn end(&mut self, snapshots: &Snapshots, extra: &Extra) -> Result<(), Error> {
+    pub(super) fn end(&mut self, snapshots: &Snapshots, mut extra: Extra) -> Result<(), Error> {
         let Some((_, before)) = self.open.take() else { return Ok(()) };
-        let after = snapshots.take(extra)?;
+        extra.also.extend(before.over().map(Path::to_owned));
+        let after = snapshots.take(&extra)?;
         let mut changed = snapshots.changed(&before, &after)?;
         snapshots.keep(&mut changed)?;
         self.complete = before.complete && after.complete;
@@ -191,7 +205,7 @@ pub(super) fn of(snapshots: &Snapshots, key: &Key) -> Vec<Record> {
             continue;
         }
         record.interrupted = true;
-        if let Err(error) = record.end(snapshots, &Extra::default()) {
+        if let Err(error) = record.end(snapshots, Extra::default()) {
             tracing::warn!(%error, "a turn is lost");
             record.forget();
         }
@@ -214,6 +228,12 @@ pub(super) fn expire(snapshots: &Snapshots, keep: usize, days: u64) -> Result<()
     for (_, record) in &gone {
         record.forget();
     }
+    let swept = snapshots.folder.join("swept");
+    let last = fs::metadata(&swept).and_then(|it| it.modified());
+    if last.is_ok_and(|it| it.elapsed().is_ok_and(|it| it < PAUSE)) {
+        return Ok(());
+    }
+    write_atomic(&swept, b"")?;
     let mut wanted = BTreeSet::new();
     for (_, record) in &kept {
         for file in &record.files {

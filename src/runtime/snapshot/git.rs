@@ -235,6 +235,22 @@ impl Git {
         }
     }
 
+    /// Those of these paths, from the root, that are ignored.
+    pub(super) fn ignored(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
+        // So that it is taken literally, whatever it begins with.
+        let below = |path: &PathBuf| Some(Path::new(".").join(self.inside(path)?));
+        let below: Vec<PathBuf> = paths.iter().filter_map(below).collect();
+        if below.is_empty() {
+            return Vec::new();
+        }
+        // It fails where none is.
+        let mut git = self.git(&["check-ignore", "-z", "--stdin"]);
+        git.env_remove("GIT_LITERAL_PATHSPECS");
+        let said = git.run(&listed(&below)).unwrap_or_default();
+        let plain = |it: &PathBuf| self.top.join(it.strip_prefix(".").unwrap_or(it));
+        self::paths(&said).iter().map(plain).collect()
+    }
+
     fn submodules(&self) -> Vec<PathBuf> {
         if !self.top.join(".gitmodules").is_file() {
             return Vec::new();

@@ -13,13 +13,13 @@ mod sha256;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -218,6 +218,34 @@ impl Snapshots {
         Ok(changed)
     }
 
+    /// Adds what ignored files were to a snapshot that was taken without them: none for one that
+    /// was not there. The paths that the next one has to look at for that.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn add(
+        &self,
+        snapshot: &mut Snapshot,
+        found: &BTreeMap<PathBuf, Option<Vec<u8>>>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let paths: Vec<PathBuf> = found.keys().cloned().collect();
+        let git = if paths.is_empty() { None } else { git::Git::find(self) };
+        let ignored = git.filter(|_| snapshot.with_git()).map(|git| git.ignored(&paths));
+        let mut added = Vec::new();
+        for path in ignored.unwrap_or_default() {
+            if self.was(snapshot, &path)? != Was::Missing {
+                continue;
+            }
+            if let Some(Some(bytes)) = found.get(&path) {
+                let content = Content::Own(self.objects.put(bytes)?);
+                let was = Was::File { content, executable: plain::is_program(&path) };
+                snapshot.over.insert(Name(path.clone()), was);
+            }
+            added.push(path);
+        }
+        Ok(added)
+    }
+
     /// What has changed since, until now. Costs what a snapshot costs.
     ///
     /// # Errors
@@ -293,6 +321,23 @@ impl Snapshots {
         Ok(git::tidy(self)?)
     }
 
+    /// Removes what is kept for projects that nobody has worked on for so long.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn forget_others(&self, age: Duration) -> Result<(), Error> {
+        let Some(all) = self.folder.parent() else { return Ok(()) };
+        for entry in fs::read_dir(all)? {
+            let folder = entry?.path();
+            let used = fs::metadata(folder.join("lock")).and_then(|it| it.modified());
+            let old = used.is_ok_and(|it| it.elapsed().is_ok_and(|it| it > age));
+            if old && folder != self.folder {
+                fs::remove_dir_all(folder)?;
+            }
+        }
+        Ok(())
+    }
+
     fn same(&self, one: &Was, other: &Was) -> Result<bool, Error> {
         Ok(match (one, other) {
             (
@@ -326,6 +371,8 @@ impl Snapshots {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+        // Tells that the project is still worked on.
+        file.set_modified(SystemTime::now())?;
         Ok(file)
     }
 }
@@ -339,6 +386,11 @@ impl Snapshot {
     /// Whether git was of help.
     pub fn with_git(&self) -> bool {
         matches!(self.files, Files::Git { .. })
+    }
+
+    /// The files of which it has something else than what was on the disk.
+    pub(super) fn over(&self) -> impl Iterator<Item = &Path> {
+        self.over.keys().map(|it| it.0.as_path())
     }
 
     fn skips(&self, path: &Path) -> bool {

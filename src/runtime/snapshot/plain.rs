@@ -185,6 +185,11 @@ impl Taking<'_> {
     }
 }
 
+/// Whether a file may be run.
+pub(super) fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|it| it.mode() & 0o100 != 0)
+}
+
 fn stamp(it: &Metadata) -> Stamp {
     ((it.mtime(), it.mtime_nsec()), (it.ctime(), it.ctime_nsec()), it.size(), it.ino())
 }

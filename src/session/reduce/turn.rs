@@ -54,11 +54,10 @@ impl State {
         let (turn, tag) = (TurnId(session.turns), prompt.tag);
         let running = Running { turn, tag, content: prompt.content, steered: Vec::new(), waits: 0 };
         session.turn = Turn::Preparing(running);
+        out.tell(Tell::SessionChanged(id));
+        out.tell(Tell::TurnStarted { session: id, turn });
         match self.rewind {
-            true => {
-                out.effects.push(Effect::Record { session: id, turn });
-                out.tell(Tell::SessionChanged(id));
-            }
+            true => out.effects.push(Effect::Record { session: id, turn }),
             false => self.recorded(id, turn, out),
         }
     }
@@ -78,8 +77,6 @@ impl State {
         session.turn = Turn::Running(running);
         let call = Call::Prompt { session: id, remote, turn, content };
         out.effects.push(Effect::Call { connection, call });
-        out.tell(Tell::SessionChanged(id));
-        out.tell(Tell::TurnStarted { session: id, turn });
     }
 
     /// Says something into the running turn; without one, or where the agent can't, it waits.

@@ -74,6 +74,11 @@ impl Git {
         }
     }
 
+    /// Some commands refuse to be told what others have to be told.
+    pub(super) fn env_remove(&mut self, name: &str) {
+        self.command.env_remove(name);
+    }
+
     /// Runs it to the end; what it says.
     pub(super) fn run(mut self, input: &[u8]) -> Result<Vec<u8>, Error> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
