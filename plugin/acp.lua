@@ -40,15 +40,12 @@ local actions = 'agents cancel chat close context follow help hide history histo
   .. 'message-prev tab-next tab-prev hunk-next hunk-prev jump jump-split split changes '
   .. 'review-next review-previous review-accept review-reject review-reason review-edit '
   .. 'review-accept-file review-reject-file review-toggle review-list'
+-- Those that are about the selected lines too.
+local visual = { ['review-accept'] = 'x', ['review-reject'] = 'x', ['review-reason'] = 'x' }
 for action in actions:gmatch('%S+') do
-  vim.keymap.set({ 'n', 'i' }, ('<Plug>(acp-%s)'):format(action), function()
+  vim.keymap.set({ 'n', 'i', visual[action] }, ('<Plug>(acp-%s)'):format(action), function()
     require('acp.ui.keymaps').run(action)
   end, { desc = 'acp: ' .. action })
-end
-for _, action in ipairs({ 'review-accept', 'review-reject', 'review-reason' }) do
-  vim.keymap.set('x', ('<Plug>(acp-%s)'):format(action), function()
-    require('acp.ui.keymaps').run(action)
-  end, { desc = 'acp: ' .. action .. ', of these lines' })
 end
 vim.keymap.set('x', '<Plug>(acp-chat)', ':AcpChat<CR>', { desc = 'acp: chat about the selection' })
 

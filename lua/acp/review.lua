@@ -50,10 +50,11 @@ local function attach(buf)
     local opts = { group = group, buffer = buf, desc = desc, callback = callback }
     vim.api.nvim_create_autocmd(events, opts)
   end
-  on({ 'CursorMoved', 'BufEnter', 'WinEnter' }, 'acp: what to do with a change', function()
+  local moved = { 'CursorMoved', 'TextChanged', 'InsertLeave', 'BufEnter', 'WinEnter' }
+  on(moved, 'acp: what to do with a change', function()
     hint.update()
   end)
-  on({ 'BufLeave', 'WinLeave' }, 'acp: no hint elsewhere', hint.clear)
+  on({ 'BufLeave', 'WinLeave', 'InsertEnter' }, 'acp: no hint elsewhere', hint.clear)
   on({ 'BufWinEnter' }, 'acp: room for removed lines', function()
     inline.make_room(buf)
   end)

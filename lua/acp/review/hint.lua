@@ -48,7 +48,8 @@ end
 ---@return acp.ReviewHint?
 local function current()
   local inline = require('acp.review.inline')
-  if not inline.shown() or not require('acp.config').get().review.hint then
+  local typing = vim.api.nvim_get_mode().mode:match('^[iR]')
+  if typing or not inline.shown() or not require('acp.config').get().review.hint then
     return nil
   end
   local win, buf = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
