@@ -136,7 +136,7 @@ local function show_all(file, hunks)
   local buf = file.buf --[[@as integer]]
   if #hunks > few then
     local before = queues[file]
-    queues[file] = vim.list_extend({}, hunks)
+    queues[file] = vim.list_extend(before or {}, hunks)
     for _, rows in ipairs(on_screen(buf)) do
       for _, place in ipairs(store.within(buf, rows[1], rows[2])) do
         if not place.hunk.view then
@@ -255,8 +255,12 @@ function M.update(news)
   if not buf then
     return
   end
-  for _, hunk in ipairs(news.gone) do
-    hide(buf, hunk)
+  if news.full then
+    M.clear(buf)
+  else
+    for _, hunk in ipairs(news.gone) do
+      hide(buf, hunk)
+    end
   end
   if news.left then
     M.clear(news.left)
@@ -274,7 +278,7 @@ function M.toggle(on)
   if on == nil then
     on = not M.shown()
   end
-  wanted = on
+  wanted, queues = on, {}
   for _, file in ipairs(store.files()) do
     if file.buf then
       vim.api.nvim_buf_clear_namespace(file.buf, namespace, 0, -1)

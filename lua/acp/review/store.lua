@@ -260,6 +260,7 @@ end
 --- What has become of the hunks of a file, for whoever shows them.
 ---@class (exact) acp.ReviewNews
 ---@field file acp.ReviewFile
+---@field full boolean nothing is as it was
 ---@field set acp.ReviewHunk[] new, or otherwise than before
 ---@field gone acp.ReviewHunk[]
 ---@field left? integer the buffer that was left
@@ -283,13 +284,33 @@ end
 ---@param effect acp.Hunks
 ---@param news acp.ReviewNews
 local function forget(file, effect, news)
-  local ids = effect.full and vim.tbl_keys(file.hunks) or effect.gone
-  for _, id in ipairs(ids) do
+  if effect.full then
+    news.gone = vim.tbl_values(file.hunks)
+    file.hunks, file.marks = {}, {}
+    if file.buf then
+      vim.api.nvim_buf_clear_namespace(file.buf, M.namespace, 0, -1)
+    end
+    return
+  end
+  for _, id in ipairs(effect.gone) do
     local hunk = file.hunks[id]
     if hunk then
       unmark(file, hunk)
       file.hunks[id] = nil
       table.insert(news.gone, hunk)
+    end
+  end
+end
+
+--- Hunks that were known before there was a buffer.
+---@param file acp.ReviewFile
+---@param news acp.ReviewNews
+local function mark_rest(file, news)
+  local tick = vim.api.nvim_buf_get_changedtick(file.buf --[[@as integer]])
+  for _, hunk in pairs(file.hunks) do
+    if not hunk.mark then
+      mark(file, hunk, tick)
+      table.insert(news.set, hunk)
     end
   end
 end
@@ -300,10 +321,11 @@ end
 function M.take(effect)
   local file = files[effect.path]
     or { path = effect.path, kind = effect.kind, count = 0, hunks = {}, marks = {} }
-  local news = { file = file, set = {}, gone = {} } ---@type acp.ReviewNews
+  local news = { file = file, full = effect.full, set = {}, gone = {} } ---@type acp.ReviewNews
   local buf
   buf, news.left = move_to(file, effect.buf)
   forget(file, effect, news)
+  local opened = buf ~= nil and not file.buf
   file.kind, file.count, file.buf = effect.kind, effect.count, buf
   if buf then
     by_buf[buf] = file
@@ -319,6 +341,9 @@ function M.take(effect)
       mark(file, hunk, told.tick)
     end
     table.insert(news.set, hunk)
+  end
+  if opened then
+    mark_rest(file, news)
   end
   files[effect.path] = effect.count > 0 and file or nil
   if effect.count == 0 then
