@@ -11,12 +11,15 @@ local queue = {}
 
 local drain = lib.drain
 lib.drain = function()
+  -- The real one each time: it has to know that it was called.
+  local batch = drain()
   if #queue == 0 then
-    return drain()
+    return batch
   end
-  local effects = queue
+  batch = batch or {}
+  batch.effects = vim.list_extend(batch.effects or {}, queue)
   queue = {}
-  return { effects = effects }
+  return batch
 end
 
 local function tell(effect)
