@@ -83,6 +83,9 @@ local function tell_others()
     end
     require('acp.ui.status').expire()
     require('acp.ui.winbar').refresh()
+    for _, detail in ipairs(require('acp.ui.detail').list()) do
+      require('acp.ui.detail.window').arrange(detail)
+    end
   end)
 end
 
