@@ -244,7 +244,13 @@ impl Core {
 
     fn track(&mut self, mut files: Vec<InStep>) {
         for file in &mut files {
-            file.text = file.written.and_then(|(buffer, _)| self.buffers.text(buffer));
+            let Some((buffer, by_user)) = file.written else { continue };
+            file.text = self.buffers.text(buffer);
+            if let (true, Some(text), Some((known, _))) =
+                (by_user, &file.text, self.buffers.get(buffer))
+            {
+                self.reviews.saved(&known.path, text.clone());
+            }
         }
         files.iter().for_each(|it| self.watcher.open(&it.path));
         self.bases.track(files);
@@ -261,7 +267,10 @@ impl Core {
             rewind::Wanted::To { session, .. } => {
                 self.rewind.to(self.state.session(session), wanted);
             }
-            rewind::Wanted::Done(tag, having) => self.rewind.done(tag, having),
+            rewind::Wanted::Done(tag, having) => {
+                self.rewind.done(tag, having);
+                self.reviews.refresh();
+            }
         }
     }
 

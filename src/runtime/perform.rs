@@ -143,6 +143,7 @@ impl Core {
                     tokio::task::spawn_blocking(move || touched.note(&path));
                 }
             }
+            Tell::Worked(session) => self.rewind.look(*session),
             Tell::Ready(id) => {
                 if let Some(session) = self.state.session(*id) {
                     self.rewind.list(session);

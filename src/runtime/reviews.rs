@@ -83,6 +83,8 @@ pub(super) struct Reviews {
     files: BTreeMap<String, File>,
     /// Those of which something is to be told.
     dirty: BTreeSet<String>,
+    /// What the user has saved since a turn began, by the names of files with links resolved.
+    saved: BTreeMap<String, Arc<str>>,
     outbox: Arc<Outbox>,
     published: Arc<Published>,
     inputs: Sender<Input>,
@@ -94,7 +96,8 @@ impl Reviews {
         published: Arc<Published>,
         inputs: Sender<Input>,
     ) -> Reviews {
-        Reviews { files: BTreeMap::new(), dirty: BTreeSet::new(), outbox, published, inputs }
+        let (files, dirty, saved) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Reviews { files, dirty, saved, outbox, published, inputs }
     }
 
     /// Whether there is something to tell.
@@ -185,7 +188,13 @@ impl Reviews {
 
     /// An agent has changed files that are not open.
     pub(super) fn found(&mut self, changes: Vec<OnDisk>) {
-        for change in changes {
+        for mut change in changes {
+            if let Some(saved) = self.saved.get(&change.path) {
+                change.before = Some(saved.clone());
+            }
+            if change.before == change.after && !self.files.contains_key(&change.path) {
+                continue;
+            }
             let who = change.session.0;
             let (lines, format) = lines_of(change.after.as_deref().unwrap_or_default());
             match self.files.get_mut(&change.path) {
@@ -210,9 +219,30 @@ impl Reviews {
         }
     }
 
+    /// Files that are not open may have changed without an agent.
+    pub(super) fn refresh(&self) {
+        let closed = self.files.iter().filter(|it| it.1.buffer.is_none());
+        let paths: Vec<String> = closed.map(|(path, _)| path.clone()).collect();
+        let inputs = self.inputs.clone();
+        tokio::task::spawn_blocking(move || {
+            for path in paths {
+                let text = text_on_disk(&path);
+                if inputs.blocking_send(Input::Closed(path, text)).is_err() {
+                    tracing::debug!("the core is gone");
+                }
+            }
+        });
+    }
+
+    /// The user has saved a file: what it is now is no agent's doing.
+    pub(super) fn saved(&mut self, path: &str, text: Arc<str>) {
+        self.saved.insert(path.to_owned(), text);
+    }
+
     /// What has been looked at is of no use for the next turn: files are compared with what they
     /// are at its beginning.
     pub(super) fn turn_begins(&mut self) {
+        self.saved.clear();
         self.files.retain(|_, it| match it.buffer {
             Some(_) => !it.review.is_over(),
             None => !it.review.hunks().is_empty(),

@@ -6,6 +6,7 @@
 //! threads that may wait; one after the other for a project, in the order in which it was asked.
 
 mod carry;
+mod look;
 pub mod records;
 mod undo;
 
@@ -20,6 +21,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use self::carry::Sides;
+use self::look::Begun;
 use self::records::{Key, Record};
 use super::disk;
 use super::input::Input;
@@ -146,6 +148,7 @@ struct Whose {
 struct Open {
     turn: TurnId,
     touched: Touched,
+    begun: Begun,
     whose: Whose,
     before: oneshot::Receiver<(Record, Arc<AtomicBool>)>,
 }
@@ -261,10 +264,9 @@ impl Rewind {
         let prompt = first_line(session);
         let having = self.ask(session.id, turn);
         let (done, before) = oneshot::channel();
-        self.open.insert(
-            session.id,
-            Open { turn, touched: Touched::default(), whose: whose.clone(), before },
-        );
+        let (touched, begun) = (Touched::default(), Begun::default());
+        let open = Open { turn, touched, begun: begun.clone(), whose: whose.clone(), before };
+        self.open.insert(session.id, open);
         let late = Arc::new(AtomicBool::new(false));
         let flag = late.clone();
         let wait = whose.config.wait;
@@ -275,6 +277,9 @@ impl Rewind {
                 move || Record::begin(&whose.snapshots, &whose.key, (prompt, false), &extra());
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(record)) => {
+                    if let Some(files) = record.before() {
+                        begun.is(files);
+                    }
                     if done.send((record, flag)).is_err() {
                         tracing::debug!("the turn was never begun");
                     }
@@ -304,7 +309,7 @@ impl Rewind {
         }
         let Some(Open { whose, before, touched, .. }) = self.open.remove(&session) else { return };
         let having = self.ask(session, turn);
-        let outbox = self.outbox.clone();
+        let (outbox, inputs) = (self.outbox.clone(), self.inputs.clone());
         tokio::spawn(async move {
             let _turn = whose.turn.clone().lock_owned().await;
             let Ok((mut record, late)) = before.await else { return };
@@ -320,6 +325,8 @@ impl Rewind {
                 if let Err(error) = ended {
                     tracing::warn!(%error, "this turn is not recorded");
                 }
+                let changed: Vec<_> = record.files.into_iter().map(|it| it.changed).collect();
+                whose.found(&changed, |found| inputs.blocking_send(found));
                 whose.tell(&outbox);
             };
             if let Err(error) = tokio::task::spawn_blocking(work).await {

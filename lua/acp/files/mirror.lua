@@ -195,6 +195,8 @@ function M.copy(buf)
     end,
   })
   if it.attached then
+    -- What comes back about this state of the buffer may find it in a later one.
+    require('acp.review.drift').watch(buf)
     begin(buf)
   end
 end

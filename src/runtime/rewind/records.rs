@@ -137,6 +137,11 @@ impl Record {
         Ok(record)
     }
 
+    /// What the files were, while it is not over.
+    pub(super) fn before(&self) -> Option<&Snapshot> {
+        self.open.as_ref().map(|(_, before)| before)
+    }
+
     /// What ignored files were before the turn changed them; the files to look at when it is over.
     pub(super) fn add(
         &mut self,

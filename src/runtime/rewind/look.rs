@@ -1,0 +1,96 @@
+//! What agents have changed in files that are not open: found by comparing what the files are with
+//! what they were when the turn began, whichever way they were written.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::undo::Is;
+use super::{Rewind, Whose};
+use crate::runtime::input::Input;
+use crate::runtime::reviews::OnDisk;
+use crate::runtime::snapshot::{Changed, Error, Snapshot, Snapshots, Was};
+use crate::session::ids::SessionId;
+
+/// How long a look is put off: tool calls often end one right after the other.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What a turn is compared with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Begun {
+    /// What the files were, once that is known.
+    files: Arc<OnceLock<Snapshot>>,
+    /// Whether somebody is about to look.
+    looking: Arc<AtomicBool>,
+}
+
+impl Begun {
+    pub(super) fn is(&self, files: &Snapshot) {
+        if self.files.set(files.clone()).is_err() {
+            tracing::debug!("a turn began twice");
+        }
+    }
+}
+
+impl Rewind {
+    /// Looks what the agent of a session has changed so far.
+    pub(in crate::runtime) fn look(&self, session: SessionId) {
+        let Some(open) = self.open.get(&session) else { return };
+        let (whose, begun, inputs) = (open.whose.clone(), open.begun.clone(), self.inputs.clone());
+        if begun.looking.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        tokio::spawn(async move {
+            sleep(PAUSE).await;
+            let _turn = whose.turn.clone().lock_owned().await;
+            begun.looking.store(false, Ordering::Relaxed);
+            let work = move || {
+                let Some(files) = begun.files.get() else { return };
+                match whose.snapshots.changed_since(files) {
+                    Ok(changed) => whose.found(&changed, |found| inputs.blocking_send(found)),
+                    Err(error) => tracing::warn!(%error, "changes of the agent are not looked at"),
+                }
+            };
+            if let Err(error) = tokio::task::spawn_blocking(work).await {
+                tracing::error!(%error, "a look failed");
+            }
+        });
+    }
+}
+
+impl Whose {
+    /// Hands over what was changed.
+    pub(super) fn found<E>(&self, changed: &[Changed], send: impl FnOnce(Input) -> Result<(), E>) {
+        let of = |it: &Changed| on_disk(&self.snapshots, self.session, it).transpose();
+        let found: Vec<OnDisk> = changed
+            .iter()
+            .filter_map(of)
+            .filter_map(|it| it.inspect_err(|error| tracing::warn!(%error, "not read")).ok())
+            .collect();
+        if !found.is_empty() && send(Input::Found(found)).is_err() {
+            tracing::debug!("the core is gone");
+        }
+    }
+}
+
+/// The texts of a file that has changed; nothing where one of them is none.
+fn on_disk(
+    snapshots: &Snapshots,
+    session: SessionId,
+    changed: &Changed,
+) -> Result<Option<OnDisk>, Error> {
+    let text = |was: &Was| -> Result<Option<Option<Arc<str>>>, Error> {
+        Ok(match Is::of(snapshots, was)? {
+            Is::Missing => Some(None),
+            is => is.text().map(|text| Some(text.into())),
+        })
+    };
+    let (Some(before), Some(after)) = (text(&changed.before)?, text(&changed.after)?) else {
+        return Ok(None);
+    };
+    let Some(path) = changed.path.0.to_str().map(str::to_owned) else { return Ok(None) };
+    Ok(Some(OnDisk { session, path, before, after }))
+}
