@@ -80,6 +80,12 @@ local M = {}
 ---@field max_mb number
 ---@field wait_ms number
 
+---@class (exact) acp.FileOpts
+---@field after_write? 'save'|'keep'
+---@field save_autocmds? boolean
+---@field max_read? number
+---@field private? string[]
+
 ---@class (exact) acp.Opts
 ---@field default_agent? string
 ---@field agents? table<string, acp.AgentOpts|false>
@@ -92,7 +98,7 @@ local M = {}
 ---@field keys? false|table<string, acp.KeyOpts>
 ---@field log? { level?: 'error'|'warn'|'info'|'debug'|'trace' }
 ---@field permissions? acp.PermissionOpts
----@field files? { after_write?: 'save'|'keep', max_read?: number, private?: string[] }
+---@field files? acp.FileOpts
 ---@field review? acp.ReviewConfigOpts
 ---@field rewind? acp.RewindConfigOpts whether and how turns are recorded, to be undone
 ---@field history? { size?: integer, persist?: boolean } past prompts: how many, and whether on disk
@@ -120,7 +126,7 @@ local M = {}
 ---@field keys table<string, acp.KeyOpts>
 ---@field log { level: string }
 ---@field permissions acp.PermissionConfig
----@field files { after_write: string, max_read: number, private: string[] }
+---@field files { after_write: string, save_autocmds: boolean, max_read: number, private: string[] }
 ---@field review acp.ReviewConfig
 ---@field rewind acp.RewindConfig
 ---@field history { size: integer, persist: boolean }
@@ -180,6 +186,7 @@ M.defaults = {
   permissions = { open = 'auto', store = 'ask', notify_rules = false, rules = {} },
   files = {
     after_write = 'save',
+    save_autocmds = true,
     max_read = 32,
     private = {
       '.env',

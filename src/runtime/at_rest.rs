@@ -10,10 +10,12 @@ use super::stamp::Stamp;
 
 /// How long ago a file must have been written to be taken for complete at once.
 const LONG_AGO: Duration = Duration::from_millis(100);
+/// The same for an empty one: whoever made it so may be held up on the way to its text.
+const LONG_EMPTY: Duration = Duration::from_secs(2);
 /// How long a file that was written just now must stay as it is.
 const STILL: Duration = Duration::from_millis(10);
-/// How long an empty one must.
-const EMPTY: Duration = Duration::from_millis(150);
+/// How often an empty one is looked at again for as long.
+const EMPTY: usize = 100;
 /// How often it is read at most.
 const TRIES: usize = 20;
 
@@ -24,10 +26,16 @@ pub(super) fn read<T, E>(
 ) -> Result<(Stamp, T), E> {
     let mut found = read()?;
     for _ in 0..TRIES {
-        if !is_old(&found.0) {
-            sleep(if found.0.size == 0 { EMPTY } else { STILL });
+        let times = if is_old(&found.0) { 0 } else { usize::max(1, empty(&found.0) * EMPTY) };
+        let mut same = stamp() == Some(found.0);
+        for _ in 0..times {
+            sleep(STILL);
+            same = stamp() == Some(found.0);
+            if !same {
+                break;
+            }
         }
-        if stamp() == Some(found.0) {
+        if same {
             break;
         }
         found = read()?;
@@ -35,14 +43,20 @@ pub(super) fn read<T, E>(
     Ok(found)
 }
 
-/// A time to come is as good as one long ago: there is nothing to wait for.
+fn empty(stamp: &Stamp) -> usize {
+    usize::from(stamp.size == 0)
+}
+
+/// The clock of the file system may be a little ahead of ours. What is far ahead tells nothing.
 fn is_old(stamp: &Stamp) -> bool {
     let written = u64::try_from(stamp.changed.0).ok().and_then(|seconds| {
         let nanoseconds = u32::try_from(stamp.changed.1).ok()?;
         UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
     });
     let Some(written) = written else { return true };
-    SystemTime::now().duration_since(written).map_or(true, |passed| passed > LONG_AGO)
+    let passed = SystemTime::now().duration_since(written);
+    let enough = if stamp.size == 0 { LONG_EMPTY } else { LONG_AGO };
+    passed.unwrap_or_else(|ahead| ahead.duration()) > enough
 }
 
 #[cfg(test)]
@@ -59,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_is_being_written_is_read_again() {
-        let sizes = [0, 0, 4, 8, 8, 8];
+        let sizes = [0, 0, 0, 4, 8, 8, 8, 8, 9];
         let (count, last) = (Cell::new(0), Cell::new(stamp(SystemTime::now(), 0)));
         let look = || {
             let size = sizes[count.get()];
@@ -70,12 +84,8 @@ mod tests {
             last.get()
         };
         let found = read(|| Ok::<_, ()>((look(), sizes[count.get() - 1])), || Some(look()));
-        // Empty twice, and long enough: then it is empty.
-        assert_eq!((found.unwrap().1, count.get()), (0, 2));
-        let found = read(|| Ok::<_, ()>((look(), sizes[count.get() - 1])), || Some(look()));
-        // It had four bytes, then eight: once more.
-        assert_eq!((found.unwrap().1, count.get()), (8, 6));
-        let old = stamp(SystemTime::now().checked_sub(Duration::from_secs(1)).unwrap(), 0);
+        assert_eq!(found.unwrap().1, 8);
+        let old = stamp(SystemTime::now().checked_sub(Duration::from_secs(3)).unwrap(), 0);
         assert_eq!(read(|| Ok::<_, ()>((old, 1)), || Some(old)).unwrap().1, 1);
         assert!(read(|| Err::<(Stamp, ()), _>(()), || None).is_err());
     }

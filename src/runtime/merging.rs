@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use super::at_rest;
 use super::buffers::BufferId;
@@ -265,16 +266,21 @@ impl Bases {
                 Some(text) => {
                     let before = self.lock().insert(path.clone(), (stamp, Some(text)));
                     if let Some((_, Some(before))) = before.filter(|_| saved) {
-                        self.past().past(&path, before);
+                        self.past().past(&path, before, Instant::now());
                     }
                 }
-                None => unread.push((path, stamp)),
+                None => {
+                    // Whoever looks at it before it is read knows this much.
+                    self.lock().entry(path.clone()).or_insert((stamp, None));
+                    unread.push((path, stamp));
+                }
             }
         }
         let (bases, files) = (self.clone(), unread);
         tokio::task::spawn_blocking(move || {
             for (path, stamp) in files {
-                if bases.lock().get(&path).is_some_and(|(known, _)| *known == stamp) {
+                let known = bases.lock().get(&path).cloned();
+                if known.is_some_and(|it| it.0 == stamp && it.1.is_some()) {
                     continue;
                 }
                 let text = read(&path).ok().filter(|(now, _)| *now == stamp);
@@ -295,7 +301,7 @@ impl Bases {
     /// An agent begins to work.
     pub(super) fn begin(&self, session: SessionId) {
         let now = self.lock().clone();
-        self.past().clear();
+        self.past().begin(Instant::now());
         self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(session, now);
     }
 

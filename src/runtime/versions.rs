@@ -5,30 +5,36 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How many texts of a file are kept.
 const KEPT: usize = 8;
 /// How long a text may be that is kept.
 const LONGEST: usize = 4 << 20;
 
-/// Texts that files had.
+/// How long a text from before a turn may still be what an agent knows.
+const BEFORE: Duration = Duration::from_secs(2);
+
+/// Texts that files had, each until some time.
 #[derive(Debug, Default)]
-pub(super) struct Versions(HashMap<String, Vec<Arc<str>>>);
+pub(super) struct Versions(HashMap<String, Vec<(Instant, Arc<str>)>>);
 
 impl Versions {
     /// A file had this text until now.
-    pub(super) fn past(&mut self, path: &str, text: Arc<str>) {
+    pub(super) fn past(&mut self, path: &str, text: Arc<str>, now: Instant) {
         let all = self.0.entry(path.to_owned()).or_default();
-        if text.len() <= LONGEST && all.last() != Some(&text) {
-            all.push(text);
+        if text.len() <= LONGEST && all.last().is_none_or(|it| it.1 != text) {
+            all.push((now, text));
             let surplus = all.len().saturating_sub(KEPT);
             all.drain(..surplus);
         }
     }
 
-    /// No agent has anything in its hands.
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
+    /// An agent begins to work: what it will read is what there is.
+    pub(super) fn begin(&mut self, now: Instant) {
+        for all in self.0.values_mut() {
+            all.retain(|it| now.saturating_duration_since(it.0) < BEFORE);
+        }
     }
 
     /// A file is not open any more.
@@ -41,7 +47,7 @@ impl Versions {
     pub(super) fn likely(&self, path: &str, now: &str, theirs: &str) -> Option<Arc<str>> {
         let past = self.0.get(path)?;
         let wanted = lines(theirs);
-        let nearest = past.iter().rev().min_by_key(|it| distance(&wanted, it))?;
+        let nearest = past.iter().rev().map(|it| &it.1).min_by_key(|it| distance(&wanted, it))?;
         // Where both are as likely, to be asked is better than to lose something.
         let made_from_it = (1..=distance(&wanted, now)).contains(&distance(&wanted, nearest));
         made_from_it.then(|| nearest.clone())
@@ -74,7 +80,8 @@ mod tests {
         let mut versions = Versions::default();
         let (old, saved) = ("one\ntwo\nthree\n", "one\nmine\ntwo\nmine too\nthree\n");
         assert!(versions.likely("a", saved, "one\ntwo\n3\n").is_none());
-        versions.past("a", old.into());
+        let now = Instant::now();
+        versions.past("a", old.into(), now);
         // Made from what was there before the user saved.
         assert_eq!(versions.likely("a", saved, "one\ntwo\n3\n").as_deref(), Some(old));
         // Made from what the user saved.
@@ -82,7 +89,9 @@ mod tests {
         // Put back on purpose.
         assert!(versions.likely("a", saved, old).is_none());
         assert!(versions.likely("b", saved, "one\ntwo\n3\n").is_none());
-        versions.clear();
+        versions.begin(now);
+        assert!(versions.likely("a", saved, "one\ntwo\n3\n").is_some());
+        versions.begin(now + BEFORE);
         assert!(versions.likely("a", saved, "one\ntwo\n3\n").is_none());
     }
 }

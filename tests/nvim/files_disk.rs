@@ -204,7 +204,7 @@ nvim_tests! {
         wait_changes(&mut nvim, &json!(["deleted"]));
         assert_eq!(nvim.lines(0), ["one", "two", "three", "four", "five"]);
         assert!(modified(&mut nvim));
-        assert!(nvim.messages().contains("a.txt was deleted"), "{}", nvim.messages());
+        nvim.wait_until("the news", DEADLINE, |nvim| nvim.messages().contains("a.txt was deleted"));
         release(&nvim, "go2");
         finish(&mut nvim);
         nvim.wait_until("the file to be back", DEADLINE, |nvim| nvim.lines(0) == ["one", "back"]);

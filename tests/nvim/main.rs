@@ -29,6 +29,7 @@ mod faults;
 mod files;
 mod files_boundary;
 mod files_disk;
+mod files_edges;
 mod files_encodings;
 mod files_merge;
 mod files_random;

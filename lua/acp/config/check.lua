@@ -182,6 +182,7 @@ local schema = {
   },
   files = {
     after_write = one_of('save', 'keep'),
+    save_autocmds = is('boolean'),
     max_read = number_in(0.01, 1024),
     private = patterns,
   },

@@ -35,9 +35,23 @@ local function tell(buf, kind, session)
   })
 end
 
+--- A buffer that would be read again as a whole loses its marks.
+local function no_reload()
+  for _, buf in pairs(watch.buffers()) do
+    local own = vim.bo[buf].autoread --[[@as boolean?]]
+    if own or own == nil and vim.go.autoread then
+      quiet[buf] = true
+      vim.bo[buf].autoread = false
+    end
+  end
+end
+
 --- Neovim remembers when it last looked at the file. It looks now, and says nothing.
 ---@param buf integer
 local function look(buf)
+  if active then
+    no_reload()
+  end
   vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
 end
 
@@ -102,19 +116,35 @@ local function follow(buf, path, plan)
   look(buf)
 end
 
+---@param path string
+---@return string
+local function shown(path)
+  return require('acp.text').one_line(vim.fn.fnamemodify(path, ':~:.'))
+end
+
 --- The file is no more: what is in the buffer is all there is.
 ---@param buf integer
 ---@param session integer
 local function mourn(buf, session)
   vim.bo[buf].modified = true
   look(buf)
-  if not gone[buf] then
-    gone[buf] = true
-    local name =
-      require('acp.text').one_line(vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':~:.'))
-    local message = require('acp.notify').fitting(name, ' was deleted; its buffer stays')
-    require('acp.notify').show(message, 'warn')
-    tell(buf, 'deleted', session)
+  local stamp = watch.known_stamp(buf)
+  if gone[buf] then
+    return
+  end
+  gone[buf] = true
+  tell(buf, 'deleted', session)
+  local path = vim.api.nvim_buf_get_name(buf)
+  ---@param to? string
+  local function say(to)
+    local fate = to and (' was moved to %s; its buffer stays'):format(shown(to))
+      or ' was deleted; its buffer stays'
+    require('acp.notify').show(require('acp.notify').fitting(shown(path), fate), 'warn')
+  end
+  if stamp then
+    require('acp.files.moved').find(path, stamp, vim.fn.getcwd(), say)
+  else
+    say()
   end
 end
 
@@ -138,7 +168,8 @@ function M.sync(buf, session)
       if not vim.api.nvim_buf_is_loaded(buf) then
         return
       elseif plan then
-        if #plan.changes > 0 or gone[buf] or not watch.has_time(buf, plan.stamp) then
+        local same = plan.is_theirs and watch.has_time(buf, plan.stamp)
+        if #plan.changes > 0 or gone[buf] or not same then
           follow(buf, path, plan)
           tell(buf, 'disk', session)
         elseif plan.stamp then
@@ -194,17 +225,6 @@ local function noticed(event)
   end
 end
 
---- A buffer that would be read again as a whole loses its marks.
-local function no_reload()
-  for _, buf in pairs(watch.buffers()) do
-    local own = vim.bo[buf].autoread --[[@as boolean?]]
-    if own or own == nil and vim.go.autoread then
-      quiet[buf] = true
-      vim.bo[buf].autoread = false
-    end
-  end
-end
-
 local function reload_again()
   for buf in pairs(quiet) do
     if vim.api.nvim_buf_is_loaded(buf) then
@@ -247,7 +267,7 @@ end
 
 --- What a write of the user settles: the file is what the buffer is.
 ---@param buf integer
-local function written(buf)
+function M.written(buf)
   for _, name in ipairs({ 'acp.files.%d', 'acp.files.undo.%d' }) do
     pcall(vim.api.nvim_del_augroup_by_name, name:format(buf))
   end
@@ -303,7 +323,7 @@ function M.attach()
     group = vim.api.nvim_create_augroup('acp.files.disk', { clear = true }),
     desc = 'acp: the file is what the buffer is',
     callback = function(event)
-      written(event.buf)
+      M.written(event.buf)
     end,
   })
 end

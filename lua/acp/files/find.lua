@@ -15,6 +15,19 @@ function M.resolved(path)
   return folder and vim.fs.joinpath(folder, vim.fs.basename(path)) or path
 end
 
+--- Whether two names that differ in the case of letters alone lead to one file, as they do where
+--- the file system does not tell them apart.
+---@param one string
+---@param other string
+---@return boolean
+local function same_file(one, other)
+  if vim.fn.tolower(vim.fs.basename(one)) ~= vim.fn.tolower(vim.fs.basename(other)) then
+    return false
+  end
+  local here, there = vim.uv.fs_stat(one), vim.uv.fs_stat(other)
+  return here ~= nil and there ~= nil and here.ino == there.ino and here.dev == there.dev
+end
+
 ---@param buf integer
 ---@param path string
 ---@param real string the same, resolved
@@ -24,7 +37,7 @@ local function rank(buf, path, real)
   if name == '' or name:match('^%a[%w+.-]+://') then
     return 0
   end
-  if name ~= path and M.resolved(name) ~= real then
+  if name ~= path and M.resolved(name) ~= real and not same_file(name, path) then
     return 0
   end
   local ordinary = vim.bo[buf].buftype == '' and 4 or 0

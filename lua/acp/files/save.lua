@@ -2,8 +2,8 @@
 
 local M = {}
 
---- Saves like `:write`, with all its autocommands. `!` is for the questions it would ask, such as
---- whether to overwrite a file that has changed: that has been settled before.
+--- Saves like `:write`, with all its autocommands if the user wants them. `!` is for the questions
+--- it would ask, such as whether to overwrite a file that has changed: that has been settled before.
 ---@param buf integer
 ---@return string? err
 function M.save(buf)
@@ -12,10 +12,16 @@ function M.save(buf)
   local fix = bo.fixendofline
   bo.fixendofline = fix and bo.endofline
   local watch = require('acp.files.watch')
+  local autocmds = require('acp.config').get().files.save_autocmds
   watch.saving = buf
   local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
-    vim.cmd('silent keepalt write! ++p')
+    vim.cmd((autocmds and '' or 'noautocmd ') .. 'silent keepalt write! ++p')
   end)
+  if ok and not autocmds then
+    require('acp.files.disk').written(buf)
+    require('acp.files.mirror').tell(buf)
+    watch.track(buf, true)
+  end
   watch.saving = nil
   if vim.api.nvim_buf_is_valid(buf) then
     bo.fixendofline = fix
