@@ -27,6 +27,7 @@ mod elicitation;
 mod escapes;
 mod faults;
 mod files;
+mod files_agents;
 mod files_boundary;
 mod files_disk;
 mod files_edges;

@@ -12,7 +12,7 @@ local most = 20000
 ---@param limit integer
 ---@return string?
 local function search(folders, ino, size, limit)
-  local uv = vim.uv or vim.loop
+  local uv = vim.uv
   local queue, seen = {}, {}
   for folder in folders:gmatch('[^\n]+') do
     table.insert(queue, folder)
@@ -55,9 +55,9 @@ end
 ---@param below string
 ---@param found fun(path?: string)
 function M.find(path, stamp, below, found)
-  local work = vim.uv.new_work(search, function(result)
+  local work = vim.uv.new_work(search --[[@as any]], function(result)
     require('acp.client').defer(function()
-      found(result)
+      found(result --[[@as string?]])
     end)
   end)
   local folders = vim.fs.dirname(path) .. '\n' .. below
