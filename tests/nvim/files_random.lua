@@ -148,6 +148,11 @@ local function check_marks(file, marks, before, after, plan)
     -- Lines of both sides may be there twice: nobody can tell which is which.
     now[line] = now[line] == nil and row
   end
+  local were = {}
+  for _, line in ipairs(before) do
+    now[line] = not were[line] and now[line]
+    were[line] = true
+  end
   for _, change in ipairs(plan.changes) do
     if change.text then
       touched[change.first] = true
