@@ -142,17 +142,22 @@ local function place_marks(file, before)
   return marks
 end
 
-local function check_marks(file, marks, before, after, plan)
-  local now, touched = {}, {}
+--- Which line each text is in now; nothing for those that are or were there twice, as when both
+--- sides are kept: nobody can tell which is which.
+local function lines_now(before, after)
+  local now, were = {}, {}
   for row, line in ipairs(after) do
-    -- Lines of both sides may be there twice: nobody can tell which is which.
     now[line] = now[line] == nil and row
   end
-  local were = {}
   for _, line in ipairs(before) do
     now[line] = not were[line] and now[line]
     were[line] = true
   end
+  return now
+end
+
+local function check_marks(file, marks, before, after, plan)
+  local now, touched = lines_now(before, after), {}
   for _, change in ipairs(plan.changes) do
     if change.text then
       touched[change.first] = true
