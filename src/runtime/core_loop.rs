@@ -15,10 +15,11 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::agent::Agent;
 use super::audit::Audit;
+use super::bases::{Bases, InStep};
 use super::buffers::{Buffers, News};
 use super::disk::Disk;
 use super::input::Input;
-use super::merging::{self, Bases, InStep, Of, Plan, Refusal, Sides, Wanted};
+use super::merging::{self, Of, Plan, Refusal, Sides, Wanted};
 use super::outbox::Outbox;
 use super::placing::{self, Wanted as WantedPlace};
 use super::published::Published;

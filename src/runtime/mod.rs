@@ -8,6 +8,7 @@ mod agent;
 mod at_rest;
 pub mod audit;
 mod base64;
+pub mod bases;
 pub mod bell;
 pub mod buffers;
 mod core_loop;

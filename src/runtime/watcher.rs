@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::merging::Bases;
+use super::bases::Bases;
 use super::outbox::{Item, Outbox};
 use super::stamp::Look;
 use crate::session::ids::SessionId;
@@ -243,8 +243,8 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::bases::InStep;
     use crate::runtime::bell::Bell;
-    use crate::runtime::merging::InStep;
 
     fn wait(outbox: &Outbox) -> Item {
         let begin = Instant::now();

@@ -282,7 +282,7 @@ end
 --- The file was written from its buffer, and no autocommand told.
 ---@param buf integer
 function M.saved(buf)
-  written(buf)
+  M.written(buf)
   watch.track(buf, true)
 end
 

@@ -3,7 +3,7 @@
 local M = {}
 
 --- Saves like `:write`, with all its autocommands if the user wants them. `!` is for the questions
---- it would ask, such as whether to overwrite a file that has changed: that has been settled before.
+--- it would ask, such as whether to overwrite a file that has changed: that is settled already.
 ---@param buf integer
 ---@return string? err
 function M.save(buf)
@@ -18,9 +18,8 @@ function M.save(buf)
     vim.cmd((autocmds and '' or 'noautocmd ') .. 'silent keepalt write! ++p')
   end)
   if ok and not autocmds then
-    require('acp.files.disk').written(buf)
     require('acp.files.mirror').tell(buf)
-    watch.track(buf, true)
+    require('acp.files.disk').saved(buf)
   end
   watch.saving = nil
   if vim.api.nvim_buf_is_valid(buf) then

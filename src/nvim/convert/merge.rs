@@ -3,9 +3,10 @@
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable};
 
 use super::{list, optional_text, review, text};
+use crate::runtime::bases::InStep;
 use crate::runtime::handle::Action;
 use crate::runtime::merging::{
-    Change, Choice, Clash, InStep, Merged, Of, Plan, Refusal, Settled, Stamp, Wanted,
+    Change, Choice, Clash, Merged, Of, Plan, Refusal, Settled, Stamp, Wanted,
 };
 use crate::session::ids::AskId;
 use crate::session::live::Live;

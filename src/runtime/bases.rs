@@ -1,0 +1,174 @@
+//! What buffers were last in step with: without that nobody could tell the user's changes from
+//! those of an agent that writes the disk by itself.
+//!
+//! Knows files by their names, with what the disk said of them. Must not know how texts are merged.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::buffers::BufferId;
+use super::disk;
+use super::outbox::{Item, Outbox};
+pub use super::stamp::Stamp;
+use super::stamp::{Look, stamp};
+use super::versions::Versions;
+use crate::session::event::DiskError;
+use crate::session::ids::{SessionId, Tag};
+use crate::session::question::FileRange;
+
+/// A file that a buffer is in step with.
+#[derive(Debug)]
+pub struct InStep {
+    /// Which file.
+    pub path: String,
+    /// What the disk says of it.
+    pub stamp: Stamp,
+    /// The buffer that was just written to it, and whether the user saved it; otherwise its text is
+    /// read.
+    pub written: Option<(BufferId, bool)>,
+    /// Its text, where it is known.
+    pub(super) text: Option<Arc<str>>,
+}
+
+impl InStep {
+    /// A buffer is in step with this file, which it was just written to or read from.
+    pub fn new(path: String, stamp: Stamp, written: Option<(BufferId, bool)>) -> InStep {
+        InStep { path, stamp, written, text: None }
+    }
+}
+
+/// What buffers were last in step with.
+#[derive(Debug, Default)]
+pub(super) struct Bases {
+    now: Mutex<HashMap<String, Base>>,
+    /// The same, as it was when a session's turn began: what its agent may have read by itself.
+    begun: Mutex<HashMap<SessionId, HashMap<String, Base>>>,
+    /// And what the user has replaced since, by saving.
+    past: Mutex<Versions>,
+}
+
+/// A file as it was: its text, unless that was another one already when it was read.
+type Base = (Stamp, Option<Arc<str>>);
+
+impl Bases {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Base>> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn past(&self) -> MutexGuard<'_, Versions> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All files that are known.
+    pub(super) fn paths(&self) -> Vec<String> {
+        self.lock().keys().cloned().collect()
+    }
+
+    /// Whether a file is what it was; by its text, where its stamp says nothing.
+    pub(super) fn look(&self, path: &str) -> Look {
+        let Some((known, text)) = self.lock().get(path).cloned() else { return Look::Same };
+        if stamp(path) != Some(known) {
+            return Look::Stamped;
+        }
+        match (read(path), text) {
+            (Ok((now, _)), _) if now != known => Look::Stamped,
+            (Ok((_, theirs)), Some(text)) if theirs != text => Look::Silent,
+            _ => Look::Same,
+        }
+    }
+
+    /// Whether the stamp of a file is another one, or it is gone.
+    pub(super) fn is_stamped(&self, path: &str) -> bool {
+        let known = self.lock().get(path).map(|it| it.0);
+        known.is_some() && known != stamp(path)
+    }
+
+    pub(super) fn get(&self, path: &str) -> Option<Arc<str>> {
+        self.lock().get(path).and_then(|(_, text)| text.clone())
+    }
+
+    /// Reads what files are, those that are still what the editor took them for.
+    pub(super) fn track(self: &Arc<Bases>, files: Vec<InStep>) {
+        let mut unread = Vec::new();
+        for InStep { path, stamp, text, written } in files {
+            let saved = written.is_some_and(|it| it.1);
+            match text {
+                Some(text) => {
+                    let before = self.lock().insert(path.clone(), (stamp, Some(text)));
+                    if let Some((_, Some(before))) = before.filter(|_| saved) {
+                        self.past().past(&path, before, Instant::now());
+                    }
+                }
+                None => {
+                    // Whoever looks at it before it is read knows this much.
+                    self.lock().entry(path.clone()).or_insert((stamp, None));
+                    unread.push((path, stamp));
+                }
+            }
+        }
+        let (bases, files) = (self.clone(), unread);
+        tokio::task::spawn_blocking(move || {
+            for (path, stamp) in files {
+                let known = bases.lock().get(&path).cloned();
+                if known.is_some_and(|it| it.0 == stamp && it.1.is_some()) {
+                    continue;
+                }
+                let text = read(&path).ok().filter(|(now, _)| *now == stamp);
+                let mut bases = bases.lock();
+                match text {
+                    Some((_, text)) => {
+                        bases.insert(path, (stamp, Some(text)));
+                    }
+                    // Somebody was faster. What is known from before still tells it.
+                    None => {
+                        bases.entry(path).or_insert((stamp, None));
+                    }
+                }
+            }
+        });
+    }
+
+    /// An agent begins to work.
+    pub(super) fn begin(&self, session: SessionId) {
+        let now = self.lock().clone();
+        self.past().begin(Instant::now());
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(session, now);
+    }
+
+    /// What a file was when an agent began to work.
+    pub(super) fn at_begin(&self, session: SessionId, path: &str) -> Option<Arc<str>> {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.get(&session)?.get(path)?.1.clone()
+    }
+
+    /// A session is no more.
+    pub(super) fn end(&self, session: SessionId) {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+    }
+
+    /// Forgets a file.
+    pub(super) fn forget(&self, path: &str) {
+        self.lock().remove(path);
+        self.past().forget(path);
+    }
+
+    /// Tells the editor which of these files are not what they were, or are gone.
+    pub(super) fn check(self: &Arc<Bases>, tag: Tag, paths: Vec<String>, outbox: Arc<Outbox>) {
+        let bases = self.clone();
+        tokio::task::spawn_blocking(move || {
+            let changed: Vec<String> =
+                paths.into_iter().filter(|it| bases.is_stamped(it)).collect();
+            if !changed.is_empty() {
+                outbox.push([Item::DiskChanged(tag, changed)]);
+            }
+        });
+    }
+}
+
+/// A file's text, and its stamp from before it was read.
+pub(super) fn read(path: &str) -> Result<(Stamp, Arc<str>), DiskError> {
+    let stamp = stamp(path).ok_or(DiskError::NotFound)?;
+    let text = disk::read(&FileRange { path: path.to_owned(), line: None, limit: None })?;
+    Ok((stamp, text.into()))
+}
