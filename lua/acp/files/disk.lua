@@ -77,20 +77,40 @@ local function expect_write(buf, stamp)
   })
 end
 
+---@type table<integer, integer> the state of each buffer that is what its file is; 0 if none is
+local in_file = {}
+---@type table<integer, boolean> buffers whose changes are told
+local listening = {}
+
 --- Undo brings back whether the buffer was modified. What was not once is now, as the file has
 --- changed, until it is saved.
 ---@param buf integer
 ---@param clean? integer the state of the buffer that is what the file is
 local function expect_undo(buf, clean)
-  vim.api.nvim_create_autocmd('BufModifiedSet', {
-    group = vim.api.nvim_create_augroup(('acp.files.undo.%d'):format(buf), { clear = true }),
-    buffer = buf,
-    desc = 'acp: an undo does not bring back the file',
-    callback = function()
-      if not vim.bo[buf].modified and vim.api.nvim_buf_get_changedtick(buf) ~= clean then
-        vim.bo[buf].modified = true
+  in_file[buf] = clean or 0
+  if listening[buf] then
+    return
+  end
+  local function check()
+    local state = in_file[buf]
+    if state and vim.api.nvim_buf_is_loaded(buf) and not vim.bo[buf].modified then
+      vim.bo[buf].modified = vim.api.nvim_buf_get_changedtick(buf) ~= state
+    end
+  end
+  local function forget()
+    in_file[buf], listening[buf] = nil, nil
+  end
+  -- An autocommand would tell of the current buffer only.
+  listening[buf] = vim.api.nvim_buf_attach(buf, false, {
+    on_lines = function()
+      if not in_file[buf] then
+        forget()
+        return true
       end
+      client.defer(check)
     end,
+    on_reload = forget,
+    on_detach = forget,
   })
 end
 
@@ -268,9 +288,8 @@ end
 --- What a write of the user settles: the file is what the buffer is.
 ---@param buf integer
 function M.written(buf)
-  for _, name in ipairs({ 'acp.files.%d', 'acp.files.undo.%d' }) do
-    pcall(vim.api.nvim_del_augroup_by_name, name:format(buf))
-  end
+  in_file[buf] = nil
+  pcall(vim.api.nvim_del_augroup_by_name, ('acp.files.%d'):format(buf))
   local it = open[buf]
   if it then
     open[buf] = nil
