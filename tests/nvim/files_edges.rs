@@ -36,6 +36,11 @@ fn wait_lines(nvim: &mut Nvim, expected: &[&str]) {
     });
 }
 
+/// Tells that the agent has got so far.
+fn has_read(name: &str) -> Value {
+    json!({ "write_file": { "path": name, "text": "" } })
+}
+
 nvim_tests! {
     fn a_moved_file_leaves_its_buffer_and_its_new_name(target: &Target) {
         let mut nvim = open(target, &[pause("go2")]);
@@ -148,8 +153,8 @@ nvim_tests! {
 
     fn two_sessions_at_one_file(target: &Target) {
         let scenario = json!({ "prompts": [
-            { "is": "first", "steps": [read("a.txt"), pause("go1"), write("a.txt", "ONE\ntwo\nmine\nfour\nfive\n")] },
-            { "is": "second", "steps": [read("a.txt"), pause("go2"), write("a.txt", "one\ntwo\nmine\nfour\nFIVE\n")] },
+            { "is": "first", "steps": [read("a.txt"), has_read("first"), pause("go1"), write("a.txt", "ONE\ntwo\nmine\nfour\nfive\n")] },
+            { "is": "second", "steps": [read("a.txt"), has_read("second"), pause("go2"), write("a.txt", "one\ntwo\nmine\nfour\nFIVE\n")] },
         ] });
         let mut nvim = crate::plugin::with_options(target, keep(), &scenario);
         nvim.scratch().write("a.txt", OLD);
@@ -160,7 +165,9 @@ nvim_tests! {
               local session = assert(acp.open({ focus = false, new = true }))
               assert(acp.prompt(name, { session = session, on_done = function(err) assert(not err, vim.inspect(err)) _G.ended = _G.ended + 1 end }))
             end");
-        nvim.wait_until("both to have begun", DEADLINE, |nvim| lua(nvim, "return vim.iter(require('acp').sessions()):filter(function(s) return s.state == 'running' end):fold(0, function(n) return n + 1 end)") == 2);
+        nvim.wait_until("both to have read", DEADLINE, |nvim| {
+            ["first", "second"].iter().all(|name| nvim.scratch().project().join(name).exists())
+        });
         release(&nvim, "go1");
         release(&nvim, "go2");
         nvim.wait_until("the end of both", DEADLINE, |nvim| lua(nvim, "return _G.ended") == 2);

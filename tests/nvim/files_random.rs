@@ -52,7 +52,8 @@ fn scenario() -> Value {
         when(
             "disk",
             json!([
-                { "write_file": { "path": path, "text": text } },
+                // Two that write the same bytes at the same time leave a file of neither.
+                { "write_file": { "path": path, "text": text, "atomic": true } },
                 { "update": { "sessionUpdate": "tool_call", "toolCallId": call, "title": "Edit", "status": "completed" } },
             ]),
         );

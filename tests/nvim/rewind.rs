@@ -234,7 +234,7 @@ nvim_tests! {
         assert!(kept[0]["path"].as_str().unwrap().ends_with("/made.txt"), "{result}");
         // One step to undo.
         nvim.command("undo");
-        assert_eq!(nvim.lines(0), ["ONE", "two", "three", "unsaved", "FIVE"]);
+        assert_eq!(nvim.lines(0), ["ONE", "two", "between", "unsaved", "FIVE"]);
     }
 
     fn unsaved_text_is_not_the_agents(target: &Target) {

@@ -276,6 +276,11 @@ impl Player {
         let text = expand_text(&it.text, self);
         let write = || {
             path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            if it.atomic {
+                let beside = path.with_extension("new");
+                fs::write(&beside, &text)?;
+                return fs::rename(&beside, &path);
+            }
             let mut options = fs::File::options();
             options.create(true).write(true).append(it.append).truncate(!it.append);
             std::io::Write::write_all(&mut options.open(&path)?, text.as_bytes())

@@ -417,6 +417,9 @@ pub struct WriteFile {
     /// Adds to the file instead of replacing it.
     #[serde(default)]
     pub append: bool,
+    /// Puts a new file in its place, so that nobody ever sees half of it.
+    #[serde(default)]
+    pub atomic: bool,
 }
 
 /// Options of `reply`.
