@@ -293,6 +293,41 @@ nvim_tests! {
         assert_eq!(nvim.scratch().read("build.log"), "mine\n");
     }
 
+    fn loaded_files_that_were_deleted_and_made(target: &Target) {
+        let steps = vec![json!({ "delete_file": "c.txt" }), on_disk("made.txt", "made\n"), on_disk("seen.txt", "made\n")];
+        let mut nvim = with_options(target, Options::default(), &agent(&[steps]));
+        project(&nvim);
+        with_git(&nvim);
+        nvim.command("edit c.txt");
+        turn(&mut nvim, 1);
+        nvim.wait_until("the buffer to be marked", DEADLINE, |nvim| lua(nvim, "return vim.bo.modified") == true);
+        nvim.command("split made.txt | hide | split seen.txt");
+        rewind(&mut nvim, "1");
+        assert_eq!(nvim.scratch().read("c.txt"), OLD);
+        nvim.wait_until("the buffer to have its file again", DEADLINE, |nvim| {
+            lua(nvim, "return vim.bo[vim.fn.bufnr('c.txt')].modified") == false
+        });
+        let files = tree(&nvim.scratch().project());
+        assert!(!files.contains_key("made.txt") && !files.contains_key("seen.txt"), "{:?}", files.keys());
+        assert_eq!(lua(&mut nvim, "return vim.fn.bufloaded('made.txt')"), 0, "nobody sees it");
+        // What the user looks at stays, and is all there is.
+        assert_eq!(nvim.lines(0), ["made"]);
+        assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
+        nvim.command("bwipeout!");
+    }
+
+    fn old_turns_are_forgotten(target: &Target) {
+        let options = Options { before: "vim.g.acp = { rewind = { keep = 2 } }".into(), ..Options::default() };
+        let mut nvim = with_options(target, options, &three_turns());
+        project(&nvim);
+        for number in 1..=3 {
+            turn(&mut nvim, number);
+        }
+        assert_eq!(lua(&mut nvim, "return vim.fn.getcompletion('Acp rewind ', 'cmdline')"), json!(["3", "2"]));
+        rewind(&mut nvim, "2");
+        assert_eq!(nvim.scratch().read("folder/d.txt"), OLD);
+    }
+
     fn turns_are_chosen_from_a_list(target: &Target) {
         let mut nvim = with_options(target, Options::default(), &three_turns());
         project(&nvim);
@@ -313,6 +348,7 @@ nvim_tests! {
         assert_eq!(nvim.scratch().read("a.txt"), OLD);
         assert_eq!(lua(&mut nvim, "return told.turn"), "1");
         nvim.input("1");
+        wait_turn(&mut nvim, "r1");
         assert_eq!(lua(&mut nvim, "return vim.fn.getcompletion('Acp rewind ', 'cmdline')"), json!(["r1", "2", "1"]));
         // The agent learns of it with the next prompt, and once.
         turn(&mut nvim, 3);

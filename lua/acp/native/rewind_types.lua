@@ -1,6 +1,6 @@
 ---@meta
---- The tables about turns that can be undone, as `src/nvim/convert/rewind.rs` makes and reads them.
---- Nothing here runs.
+--- The tables about turns and rewinds that cross the boundary, beside those of `types.lua`, as
+--- `src/nvim/convert/rewind.rs` makes them. Nothing here runs.
 
 --- What the editor has is to be recorded. It is answered with the action "recording".
 ---@class (exact) acp.Recording: acp.SessionEffect type "recording"
