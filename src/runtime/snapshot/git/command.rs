@@ -5,7 +5,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use rustix::process::{Pid, setpriority_process};
+
 use crate::runtime::snapshot::Error;
+
+/// How far git stands back.
+const BEHIND: i32 = 5;
 
 /// A command of git.
 pub(super) struct Git {
@@ -83,6 +88,11 @@ impl Git {
     pub(super) fn run(mut self, input: &[u8]) -> Result<Vec<u8>, Error> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         let mut child = self.command.stdin(stdin).stdout(Stdio::piped()).spawn()?;
+        // It looks at every file on as many cores as it finds; whoever types comes first.
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        if let Err(error) = setpriority_process(pid, BEHIND) {
+            tracing::debug!(%error, "git is as fast as it can be");
+        }
         let stdin = child.stdin.take();
         // It may speak before it has heard everything.
         let output = std::thread::scope(|threads| {
