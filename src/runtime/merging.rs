@@ -23,6 +23,9 @@ use crate::session::event::DiskError;
 use crate::session::ids::{AskId, Tag};
 use crate::session::live::{Live, Whole};
 
+/// Ends the lines of the other side, in a text with markers.
+const THEIRS: &str = ">>>>>>> the agent's";
+
 /// A merge that the editor wants.
 #[derive(Debug)]
 pub struct Wanted {
@@ -243,7 +246,12 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
             (base, theirs, Some(stamp))
         }
     };
-    let plan = put_together(&base, live, &theirs, &|clash| chosen(&wanted.settled, clash));
+    let mut plan = put_together(&base, live, &theirs, &|clash| chosen(&wanted.settled, clash));
+    if let Of::Rewind(..) = wanted.of {
+        for line in plan.marked.iter_mut().filter(|line| *line == THEIRS) {
+            *line = ">>>>>>> from before".to_owned();
+        }
+    }
     Ok(Plan { stamp, ..plan })
 }
 
@@ -338,7 +346,7 @@ fn marked(merged: &crate::changes::merge::Merged<'_>, clashes: &[Clash]) -> Vec<
         lines.extend(clash.ours.iter().cloned());
         lines.push("=======".to_owned());
         lines.extend(clash.theirs.iter().cloned());
-        lines.push(">>>>>>> the agent's".to_owned());
+        lines.push(THEIRS.to_owned());
         Choice::Edited(lines)
     };
     let choices: Vec<Choice> = clashes.iter().map(mark).collect();

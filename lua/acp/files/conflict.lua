@@ -138,6 +138,9 @@ local function take(conflict, choice)
   M.settle(conflict.job, conflict.plan, conflict.picks, conflict.chosen)
 end
 
+--- The end of a conflict with lines from before a turn.
+local before = '^>>>>>>> from before$'
+
 --- What the user made of the text with markers in it.
 ---@param conflict acp.Conflict
 ---@param buf integer
@@ -145,7 +148,7 @@ end
 local function take_edited(conflict, buf)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
   for number, line in ipairs(lines) do
-    if line:match('^<<<<<<< yours$') or line:match('^>>>>>>> the agent') then
+    if line:match('^<<<<<<< yours$') or line:match('^>>>>>>> the agent') or line:match(before) then
       require('acp.notify').show(('Line %d still has a conflict marker'):format(number), 'warn')
       return false
     end
