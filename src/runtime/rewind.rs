@@ -92,7 +92,7 @@ impl Having {
         let over = |(path, live): &(String, Live)| {
             let path = PathBuf::from(path);
             let bytes = disk::encoded(&path, &file_text(live)).ok()?;
-            Some((path, bytes))
+            Some((path, Some(bytes)))
         };
         let also = self.open.iter().map(PathBuf::from).collect();
         Extra { also, over: self.modified.iter().filter_map(over).collect() }
@@ -319,7 +319,10 @@ impl Rewind {
                 let mut extra = extra();
                 let found = touched.take();
                 let ended = record.add(&whose.snapshots, &found).and_then(|ignored| {
-                    extra.also.extend(ignored);
+                    extra.over.extend(ignored.into_iter().map(|path| {
+                        let bytes = std::fs::read(&path).ok();
+                        (path, bytes)
+                    }));
                     record.end(&whose.snapshots, extra)
                 });
                 if let Err(error) = ended {

@@ -110,7 +110,8 @@ fn ignored_files_that_are_known_to_change() {
     for name in ["a.log", "b.log", "new.log"] {
         world.write(name, "22");
     }
-    let after = world.snapshots.take(&Extra { also, over: vec![] }).unwrap();
+    let over = also.into_iter().map(|path| (path.clone(), fs::read(path).ok())).collect();
+    let after = world.snapshots.take(&Extra { also: vec![], over }).unwrap();
     let changed = world.snapshots.changed(&before, &after).unwrap();
     let kind = |it: &Changed| (it.path.0.clone(), world.bytes(&it.before), world.bytes(&it.after));
     let all: Vec<_> = changed.iter().map(kind).collect();

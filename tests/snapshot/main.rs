@@ -122,7 +122,8 @@ fn what_the_editor_has_counts() {
         world.write("a", "disk\n");
         world.write("b", "disk\n");
         let at = |name: &str| world.root.join(name);
-        let over = vec![(at("a"), b"typed\n".to_vec()), (at("b"), b"typed\n".to_vec())];
+        let typed = || Some(b"typed\n".to_vec());
+        let over = vec![(at("a"), typed()), (at("b"), typed())];
         let before = world.snapshots.take(&Extra { also: vec![], over }).unwrap();
         world.write("a", "typed\n");
         world.expect(&before, &[("b", Some("typed\n"), Some("disk\n"))]);
@@ -182,6 +183,26 @@ fn without_the_program_git() {
     world.write("a", "2\n");
     world.write(".git/index", "not ours\n");
     world.expect(&before, &[("a", Some("1\n"), Some("2\n"))]);
+}
+
+#[test]
+fn what_is_known_beyond_the_cap() {
+    let world = World::plain();
+    world.write("node_modules/a", "1");
+    world.write("node_modules/b", "1");
+    let mut before = world.take();
+    let at = |name: &str| world.root.join("node_modules").join(name);
+    let found = [(at("a"), Some(b"1".to_vec())), (at("new"), None)];
+    assert_eq!(world.snapshots.add(&mut before, &found.into()).unwrap(), [at("a"), at("new")]);
+    fs::remove_file(at("a")).unwrap();
+    world.write("node_modules/b", "2");
+    world.write("node_modules/new", "2");
+    let over = vec![(at("a"), None), (at("new"), fs::read(at("new")).ok())];
+    let after = world.snapshots.take(&Extra { also: vec![], over }).unwrap();
+    let changed = world.snapshots.changed(&before, &after).unwrap();
+    let all: Vec<_> =
+        changed.iter().map(|it| (it.path.0.clone(), world.bytes(&it.before))).collect();
+    assert_eq!(all, [(at("a"), Some(b"1".to_vec())), (at("new"), None)]);
 }
 
 #[test]

@@ -124,8 +124,8 @@ pub struct Changed {
 pub struct Extra {
     /// Files that are in it whatever else is left out, from the root.
     pub also: Vec<PathBuf>,
-    /// What the editor has of files and the disk has not, from the root.
-    pub over: Vec<(PathBuf, Vec<u8>)>,
+    /// What somebody knows of files better than the disk, from the root; none: it is not there.
+    pub over: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
 /// A path, whatever its bytes.
@@ -178,11 +178,8 @@ impl Snapshots {
             None => plain::take(self, &extra.also)?,
         };
         for (path, bytes) in &extra.over {
-            let content = Content::Own(self.objects.put(bytes)?);
-            let executable =
-                matches!(self.was(&snapshot, path)?, Was::File { executable: true, .. });
-            snapshot.skipped.remove(&Name(path.clone()));
-            snapshot.over.insert(Name(path.clone()), Was::File { content, executable });
+            let was = self.over(path, bytes.as_deref())?;
+            snapshot.over.insert(Name(path.clone()), was);
         }
         Ok(snapshot)
     }
@@ -218,8 +215,8 @@ impl Snapshots {
         Ok(changed)
     }
 
-    /// Adds what ignored files were to a snapshot that was taken without them: none for one that
-    /// was not there. The paths that the next one has to look at for that.
+    /// Adds what files were to a snapshot that was taken without them, as they are ignored or there
+    /// were too many; none for one that was not there. Those that were added.
     ///
     /// # Errors
     /// The disk.
@@ -228,22 +225,32 @@ impl Snapshots {
         snapshot: &mut Snapshot,
         found: &BTreeMap<PathBuf, Option<Vec<u8>>>,
     ) -> Result<Vec<PathBuf>, Error> {
-        let paths: Vec<PathBuf> = found.keys().cloned().collect();
-        let git = if paths.is_empty() { None } else { git::Git::find(self) };
-        let ignored = git.filter(|_| snapshot.with_git()).map(|git| git.ignored(&paths));
+        let mut paths: Vec<PathBuf> = found.keys().cloned().collect();
+        if paths.is_empty() {
+            return Ok(paths);
+        }
+        if snapshot.with_git() {
+            paths = git::Git::find(self).map(|it| it.ignored(&paths)).unwrap_or_default();
+        } else {
+            paths.retain(|it| snapshot.capped || snapshot.skips(it));
+        }
         let mut added = Vec::new();
-        for path in ignored.unwrap_or_default() {
+        for path in paths {
             if self.was(snapshot, &path)? != Was::Missing {
                 continue;
             }
-            if let Some(Some(bytes)) = found.get(&path) {
-                let content = Content::Own(self.objects.put(bytes)?);
-                let was = Was::File { content, executable: plain::is_program(&path) };
-                snapshot.over.insert(Name(path.clone()), was);
-            }
+            let bytes = found.get(&path).cloned().flatten();
+            snapshot.over.insert(Name(path.clone()), self.over(&path, bytes.as_deref())?);
             added.push(path);
         }
         Ok(added)
+    }
+
+    /// What the editor, or somebody else who knows, has of a file.
+    fn over(&self, path: &Path, bytes: Option<&[u8]>) -> Result<Was, Error> {
+        let Some(bytes) = bytes else { return Ok(Was::Missing) };
+        let content = Content::Own(self.objects.put(bytes)?);
+        Ok(Was::File { content, executable: plain::is_program(path) })
     }
 
     /// What has changed since, until now. Costs what a snapshot costs.
