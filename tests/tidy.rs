@@ -110,7 +110,7 @@ fn files_stay_short() {
         }
     }
     let bridge: usize = files("src/nvim", "rs").iter().map(|path| read(path).lines().count()).sum();
-    assert!(bridge <= 1500, "src/nvim has {bridge} lines, 1500 are allowed");
+    assert!(bridge <= 1700, "src/nvim has {bridge} lines, 1700 are allowed");
 }
 
 /// The words after `marker` in a text, up to the first character that can't be part of a name.
