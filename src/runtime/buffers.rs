@@ -231,6 +231,15 @@ impl Buffers {
         }
     }
 
+    /// Whether a path is that of an open file with no link in it, and in one of these folders.
+    pub(super) fn is_open(&self, path: &str, roots: &[String]) -> bool {
+        let below = |root: &String| {
+            let rest = path.strip_prefix(root.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        roots.iter().any(below) && self.buffers.values().any(|it| it.known.path == path)
+    }
+
     /// Whether changes of a file are told as changes of a buffer.
     pub(super) fn has_copy_of(&self, path: &str) -> bool {
         let of_path = |it: &&Buffer| it.known.path == path && matches!(it.copy, Copy::Here(_));

@@ -42,6 +42,10 @@ impl Core {
                 tracing::info!(%connection, "ending");
                 self.agents.remove(&connection);
             }
+            // Where an open file is was found out when it was opened.
+            Effect::Resolve { ask, path, roots } if self.buffers.is_open(&path, &roots) => {
+                self.apply(Event::Resolved { ask, path, inside: true });
+            }
             Effect::Resolve { ask, path, roots } => self.disk.resolve(ask, path, roots),
             Effect::ReadDisk(ask, range) => self.disk.read(ask, range),
             Effect::WriteDisk { ask, path, text } => {

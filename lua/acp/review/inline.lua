@@ -164,7 +164,8 @@ end
 function M.redraw(buf, first, last)
   if vim.api.nvim_buf_is_loaded(buf) then
     local range = { first or 0, last or -1 }
-    pcall(vim.api.nvim__redraw, { buf = buf, range = range, valid = true })
+    -- Not at once, which is what newer versions do when nothing is said: more may come.
+    pcall(vim.api.nvim__redraw, { buf = buf, range = range, valid = true, flush = false })
   end
 end
 

@@ -121,7 +121,9 @@ end
 ---@param last integer exclusive
 function M.redraw(buf, first, last)
   last = math.min(last, vim.api.nvim_buf_line_count(buf))
-  if last > first and not pcall(vim.api.nvim__redraw, { buf = buf, range = { first, last } }) then
+  -- Not at once, which is what newer versions do when nothing is said: more may come.
+  local opts = { buf = buf, range = { first, last }, flush = false }
+  if last > first and not pcall(vim.api.nvim__redraw, opts) then
     vim.cmd('redraw!')
   end
 end
