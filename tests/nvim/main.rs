@@ -51,6 +51,7 @@ mod prompt_complete;
 mod prompt_drafts;
 mod prompt_mentions;
 mod prompt_queue;
+mod review;
 mod review_ui;
 mod rewind;
 mod rules;
