@@ -174,10 +174,12 @@ impl Review {
     }
 
     /// Says that the last write, or the last rejection, is complete: the next one can be undone by
-    /// itself, even if it is by the same author.
-    pub fn written(&mut self) {
+    /// itself, even if it is by the same author. Says whether hunks are others for that.
+    pub fn written(&mut self) -> bool {
+        let loose = !self.loose.is_empty();
         self.tidy();
         self.moments.part();
+        loose
     }
 
     fn remember(&mut self, by: Author) {

@@ -240,10 +240,12 @@ impl Buffers {
         roots.iter().any(below) && self.buffers.values().any(|it| it.known.path == path)
     }
 
-    /// Whether changes of a file are told as changes of a buffer.
-    pub(super) fn has_copy_of(&self, path: &str) -> bool {
-        let of_path = |it: &&Buffer| it.known.path == path && matches!(it.copy, Copy::Here(_));
-        self.buffers.values().any(|it| of_path(&it))
+    /// The buffer whose changes are those of a file.
+    pub(super) fn copy_of(&self, path: &str) -> Option<(BufferId, &Known, &Mirror)> {
+        self.buffers.iter().find_map(|(id, it)| match &it.copy {
+            Copy::Here(mirror) if it.known.path == path => Some((*id, &it.known, mirror)),
+            _ => None,
+        })
     }
 
     /// The text of a buffer as its file would have it.

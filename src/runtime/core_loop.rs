@@ -330,9 +330,16 @@ impl Core {
     }
 
     /// What happens to an open file is told by its buffer.
-    fn found(&mut self, mut changes: Vec<OnDisk>) {
-        changes.retain(|it| !self.buffers.has_copy_of(&it.path));
-        self.reviews.found(changes);
+    fn found(&mut self, changes: Vec<OnDisk>) {
+        let mut closed = Vec::new();
+        for change in changes {
+            match self.buffers.copy_of(&change.path) {
+                Some((id, known, copy)) => self.reviews.found_open(change, known, (id, copy)),
+                None => closed.push(change),
+            }
+        }
+        self.reviews.found(closed);
+        self.reviews.look_again();
     }
 
     fn happened(&mut self, id: ConnectionId, happened: Happened) {

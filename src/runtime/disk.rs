@@ -336,6 +336,12 @@ fn overwrite(target: &Path, old: &Metadata, text: &[u8]) -> io::Result<()> {
     file.sync_data()
 }
 
+/// Whether a file is one that is about to take the place of another.
+pub(super) fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+    name.starts_with(".acp-") && name.ends_with(".tmp")
+}
+
 /// Writes the text to a new file and puts that in the place of the old one, if there is one.
 fn replace(target: &Path, folder: &Path, old: Option<&Metadata>, text: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);

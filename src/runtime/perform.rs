@@ -132,7 +132,7 @@ impl Core {
         match &tell {
             Tell::TurnStarted { session, .. } => {
                 self.bases.begin(*session);
-                self.reviews.turn_begins();
+                self.reviews.turn_begins(*session);
                 self.watcher.begin(*session);
             }
             Tell::TurnFinished { session, turn, .. } => {
@@ -156,6 +156,7 @@ impl Core {
             Tell::Closed(id) => {
                 self.watcher.end(*id);
                 self.bases.end(*id);
+                self.reviews.end(*id);
                 self.surfaces.close(*id);
                 self.published.close(*id);
             }

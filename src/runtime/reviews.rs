@@ -5,13 +5,16 @@
 //! `changes::review`. Must not know how hunks are shown.
 
 mod file;
+mod settled;
 mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use self::file::{File, lines_of};
+use self::settled::Settled;
 pub use self::told::{Change, HunkText, Hunks, Kind, ShownHunk};
 use super::buffers::{Author, BufferId, Format, Known, Splice};
 use super::disk;
@@ -32,6 +35,8 @@ use tokio::sync::mpsc::Sender;
 pub struct OnDisk {
     /// Whose agent.
     pub session: SessionId,
+    /// When it was what it was before.
+    pub since: Instant,
     /// The file, with links resolved.
     pub path: String,
     /// Its text before; none if there was no file.
@@ -49,7 +54,7 @@ impl OnDisk {
             Err(DiskError::NotFound) => None,
             Err(DiskError::Other(_)) => return None,
         };
-        Some(OnDisk { session, path, before, after: None })
+        Some(OnDisk { session, since: Instant::now(), path, before, after: None })
     }
 
     /// And what it has become.
@@ -83,8 +88,7 @@ pub(super) struct Reviews {
     files: BTreeMap<String, File>,
     /// Those of which something is to be told.
     dirty: BTreeSet<String>,
-    /// What the user has saved since a turn began, by the names of files with links resolved.
-    saved: BTreeMap<String, Arc<str>>,
+    settled: Settled,
     outbox: Arc<Outbox>,
     published: Arc<Published>,
     inputs: Sender<Input>,
@@ -96,8 +100,8 @@ impl Reviews {
         published: Arc<Published>,
         inputs: Sender<Input>,
     ) -> Reviews {
-        let (files, dirty, saved) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        Reviews { files, dirty, saved, outbox, published, inputs }
+        let (files, dirty, settled) = (BTreeMap::new(), BTreeSet::new(), Settled::default());
+        Reviews { files, dirty, settled, outbox, published, inputs }
     }
 
     /// Whether there is something to tell.
@@ -107,9 +111,10 @@ impl Reviews {
 
     /// A buffer changes. `before` is its text until now.
     pub(super) fn lines(&mut self, splice: &Splice, known: &Known, before: Option<&Mirror>) {
-        if let (Author::Agent(who), Some(before), false) =
-            (splice.by, before, self.files.contains_key(&known.path))
-        {
+        // What was deleted under its buffer is there again.
+        let reviewed = self.files.get(&known.path);
+        let new = reviewed.is_none_or(|it| it.buffer.is_none() && it.kind == Kind::Deleted);
+        if let (Author::Agent(who), Some(before), true) = (splice.by, before, new) {
             let kind = match Path::new(&known.name).exists() {
                 true => Kind::Changed,
                 false => Kind::Made,
@@ -138,14 +143,21 @@ impl Reviews {
 
     /// A buffer's change is complete.
     pub(super) fn rests(&mut self, buffer: BufferId) {
-        for file in self.files.values_mut().filter(|it| it.buffer == Some(buffer)) {
-            file.review.written();
+        for (path, file) in self.files.iter_mut().filter(|it| it.1.buffer == Some(buffer)) {
+            if file.review.written() {
+                self.dirty.insert(path.clone());
+            }
         }
     }
 
     /// A buffer was read as a whole: it is open now, or again.
     pub(super) fn read(&mut self, buffer: BufferId, known: &Known, mirror: &Mirror) {
-        let Some(file) = self.files.get_mut(&known.path) else { return };
+        let Some(file) = self.files.get_mut(&known.path) else {
+            if !known.modified {
+                self.settled.read(&known.path, mirror);
+            }
+            return;
+        };
         if file.buffer.is_some_and(|it| it != buffer) {
             return;
         }
@@ -179,19 +191,18 @@ impl Reviews {
         let Some(file) = self.files.get_mut(path).filter(|it| it.buffer.is_none()) else { return };
         let (lines, format) = lines_of(text.unwrap_or_default());
         file.format = format;
-        file.review.replace(lines, Author::User);
-        if text.is_none() {
-            file.kind = Kind::Deleted;
+        if lines.lines().eq(file.review.now().lines()) && text.is_some() == file.exists() {
+            return;
         }
+        file.review.replace(lines, Author::User);
+        file.kind = file.kind.then(text.is_some());
         self.dirty.insert(path.to_owned());
     }
 
     /// An agent has changed files that are not open.
     pub(super) fn found(&mut self, changes: Vec<OnDisk>) {
         for mut change in changes {
-            if let Some(saved) = self.saved.get(&change.path) {
-                change.before = Some(saved.clone());
-            }
+            change.before = self.settled.before(&change.path, change.since, change.before);
             if change.before == change.after && !self.files.contains_key(&change.path) {
                 continue;
             }
@@ -219,6 +230,37 @@ impl Reviews {
         }
     }
 
+    /// An agent has changed a file that has a buffer. Its changes are those of the buffer, unless it
+    /// was opened too late, or has nothing more to stand for.
+    pub(super) fn found_open(
+        &mut self,
+        change: OnDisk,
+        known: &Known,
+        buffer: (BufferId, &Mirror),
+    ) {
+        let (path, who) = (&change.path, change.session.0);
+        if self.files.contains_key(path) {
+            return;
+        } else if change.after.is_none() {
+            return self.found(vec![change]);
+        }
+        let Some((before, then)) = self.settled.opened(path, change.since, change.before) else {
+            return;
+        };
+        let (lines, was) = lines_of(before.as_deref().unwrap_or_default());
+        let kind = Kind::of(before.is_some(), true);
+        let mut review = Review::new(lines, then.clone(), who);
+        if review.hunks().is_empty() {
+            return;
+        }
+        review.written();
+        review.replace(buffer.1.clone(), Author::User);
+        let mut file = File::new(review, kind, was).opened(buffer.0, &known.name);
+        file.format = known.format;
+        self.dirty.insert(path.clone());
+        self.files.insert(change.path, file);
+    }
+
     /// Files that are not open may have changed without an agent.
     pub(super) fn refresh(&self) {
         let closed = self.files.iter().filter(|it| it.1.buffer.is_none());
@@ -234,19 +276,52 @@ impl Reviews {
         });
     }
 
+    /// Files that are not open may be what they were before: agents take things back, too.
+    pub(super) fn look_again(&self) {
+        let closed = self.files.iter().filter(|it| it.1.buffer.is_none());
+        let closed = closed.filter(|it| !it.1.review.hunks().is_empty());
+        let all: Vec<_> = closed.map(|(path, file)| (path.clone(), file.before())).collect();
+        let inputs = self.inputs.clone();
+        tokio::task::spawn_blocking(move || {
+            for (path, before) in all {
+                let text = text_on_disk(&path);
+                let back = match before {
+                    Some((lines, format)) => text == Some(lines.slice(1, None, format)),
+                    None => !Path::new(&path).exists(),
+                };
+                if back && inputs.blocking_send(Input::Closed(path, text)).is_err() {
+                    tracing::debug!("the core is gone");
+                }
+            }
+        });
+    }
+
     /// The user has saved a file: what it is now is no agent's doing.
     pub(super) fn saved(&mut self, path: &str, text: Arc<str>) {
-        self.saved.insert(path.to_owned(), text);
+        if let Some(file) = self.files.get_mut(path)
+            && file.buffer.is_none()
+            && file.kind == Kind::Deleted
+        {
+            // It was deleted under its buffer, and the user has brought it back.
+            file.review.accept(&Which::All);
+            self.dirty.insert(path.to_owned());
+        }
+        self.settled.settle(path, Some(text));
     }
 
     /// What has been looked at is of no use for the next turn: files are compared with what they
     /// are at its beginning.
-    pub(super) fn turn_begins(&mut self) {
-        self.saved.clear();
+    pub(super) fn turn_begins(&mut self, session: SessionId) {
+        self.settled.turn_begins(session);
         self.files.retain(|_, it| match it.buffer {
             Some(_) => !it.review.is_over(),
             None => !it.review.hunks().is_empty(),
         });
+    }
+
+    /// A session is over.
+    pub(super) fn end(&mut self, session: SessionId) {
+        self.settled.end(session);
     }
 
     /// The user accepts hunks.
@@ -255,6 +330,9 @@ impl Reviews {
             if chosen.path.as_ref().is_none_or(|it| it == path || *it == file.name)
                 && file.review.accept(&chosen.which)
             {
+                if file.review.hunks().is_empty() {
+                    self.settled.settle(path, file.settle());
+                }
                 self.dirty.insert(path.clone());
             }
         }
@@ -309,6 +387,12 @@ impl Reviews {
             file.review = *it.after;
             if file.kind == Kind::Deleted {
                 file.kind = Kind::Changed;
+            }
+            if file.review.hunks().is_empty() {
+                file.format = file.was;
+                let made = file.kind == Kind::Made;
+                let text = (!made).then(|| file.text(file.review.now(), file.was).into());
+                self.settled.settle(&it.path, text);
             }
             self.dirty.insert(it.path.clone());
         }

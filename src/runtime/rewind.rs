@@ -264,7 +264,7 @@ impl Rewind {
         let prompt = first_line(session);
         let having = self.ask(session.id, turn);
         let (done, before) = oneshot::channel();
-        let (touched, begun) = (Touched::default(), Begun::default());
+        let (touched, begun) = (Touched::default(), Begun::new());
         let open = Open { turn, touched, begun: begun.clone(), whose: whose.clone(), before };
         self.open.insert(session.id, open);
         let late = Arc::new(AtomicBool::new(false));
@@ -307,7 +307,9 @@ impl Rewind {
             Some(open) if open.turn == turn => {}
             _ => return,
         }
-        let Some(Open { whose, before, touched, .. }) = self.open.remove(&session) else { return };
+        let Some(Open { whose, before, touched, begun, .. }) = self.open.remove(&session) else {
+            return;
+        };
         let having = self.ask(session, turn);
         let (outbox, inputs) = (self.outbox.clone(), self.inputs.clone());
         tokio::spawn(async move {
@@ -329,7 +331,7 @@ impl Rewind {
                     tracing::warn!(%error, "this turn is not recorded");
                 }
                 let changed: Vec<_> = record.files.into_iter().map(|it| it.changed).collect();
-                whose.found(&changed, |found| inputs.blocking_send(found));
+                whose.found(&changed, begun.at, |found| inputs.blocking_send(found));
                 whose.tell(&outbox);
             };
             if let Err(error) = tokio::task::spawn_blocking(work).await {

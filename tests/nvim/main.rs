@@ -52,6 +52,8 @@ mod prompt_drafts;
 mod prompt_mentions;
 mod prompt_queue;
 mod review;
+mod review_kinds;
+mod review_life;
 mod review_ui;
 mod rewind;
 mod rules;

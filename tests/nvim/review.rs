@@ -91,17 +91,21 @@ const PENDING: &str = "
 
 /// Waits until these are the changes that wait: for each file its name, kind and hunks.
 pub(crate) fn wait_pending(nvim: &mut Nvim, expected: &Value) {
-    let mut seen = Value::Null;
     let until = std::time::Instant::now() + DEADLINE;
     loop {
-        seen = with_lists(lua(nvim, PENDING));
+        let seen = with_lists(lua(nvim, PENDING));
         if seen == *expected {
             break;
         }
-        assert!(std::time::Instant::now() < until, "\nfound    {seen}\nexpected {expected}\n{}", nvim.messages());
+        assert!(
+            std::time::Instant::now() < until,
+            "\nfound    {seen}\nexpected {expected}\n{}",
+            nvim.messages()
+        );
     }
     // And the editor shows the same.
-    let count: u64 = expected.as_array().unwrap().iter().map(|it| it[2].as_array().unwrap().len() as u64).sum();
+    let count: u64 =
+        expected.as_array().unwrap().iter().map(|it| it[2].as_array().unwrap().len() as u64).sum();
     wait_lua(nvim, "return require('acp.review.store').count()", &json!(count));
 }
 
@@ -235,9 +239,11 @@ nvim_tests! {
             wait_disk(&mut nvim, "a.txt", &rejected);
             assert_eq!(lua(&mut nvim, "return vim.fn.bufloaded('a.txt')"), 0);
             // The list goes to what is left.
+            nvim.wait_screen("a.txt:25");
             nvim.input("gg<CR>");
             wait_lua(&mut nvim, "return { vim.fn.expand('%:t'), vim.fn.line('.') }", &json!(["a.txt", 3]));
             assert_eq!(text(&mut nvim), rejected);
+            nvim.wait_screen("glr reject");
             nvim.input("glr");
             wait_pending(&mut nvim, &only("a.txt", "changed", &json!([rest[1]])));
             wait_disk(&mut nvim, "a.txt", &rejected.replace("LINE 3", "line 3"));

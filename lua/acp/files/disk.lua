@@ -168,6 +168,12 @@ local function mourn(buf, session)
   end
 end
 
+--- The file of a buffer is about to be deleted, as the user wishes: nobody need be told.
+---@param buf integer
+function M.goes(buf)
+  gone[buf] = true
+end
+
 --- Brings a buffer into step with its file.
 ---@param buf integer
 ---@param session integer

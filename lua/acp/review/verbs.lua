@@ -17,7 +17,8 @@ local M = {}
 
 ---@class (exact) acp.OpenRejection
 ---@field path string
----@field made boolean
+---@field buf? integer the buffer of a file that is to be gone, with the state it is in
+---@field tick? integer
 ---@field done fun(err?: acp.Err)
 
 ---@type table<integer, acp.OpenRejection> by tag
@@ -118,17 +119,21 @@ local function in_buffer(target, buf, done)
   require('acp.files.job').start(it)
 end
 
---- Rejects in a file that no buffer has.
+--- Rejects in a file that no buffer has, or that is to be gone with its buffer.
 ---@param target acp.ReviewTarget
----@param made boolean
+---@param buf? integer
 ---@param done fun(err?: acp.Err)
-local function on_disk(target, made, done)
+local function on_disk(target, buf, done)
   last_tag = last_tag + 1
   waiting[last_tag] = {
     path = target.path --[[@as string]],
-    made = made,
+    buf = buf,
+    tick = buf and vim.api.nvim_buf_get_changedtick(buf),
     done = done,
   }
+  if buf then
+    require('acp.files.disk').goes(buf)
+  end
   local _, err = client.send({
     type = 'reject_file',
     tag = last_tag,
@@ -170,9 +175,9 @@ function M.reject(target, done)
   local file = store.file(path)
   local buf = file and file.buf or find.find(path)
   if file and is_unmade(file, target) then
-    return on_disk({ path = path }, true, done)
-  elseif not buf or file and file.kind == 'deleted' then
-    return on_disk(target, false, done)
+    return on_disk({ path = path }, file.buf, done)
+  elseif not buf or file and file.kind == 'deleted' and not file.buf then
+    return on_disk(target, nil, done)
   end
   in_buffer(target, buf, done)
 end
@@ -184,9 +189,19 @@ local function rejected(effect)
   if not it then
     return
   end
-  local buf = not effect.err and it.made and find.find(it.path)
-  if buf and not vim.bo[buf].modified and not vim.uv.fs_stat(it.path) then
-    pcall(vim.api.nvim_buf_delete, buf, {})
+  local buf = it.buf
+  if buf and vim.api.nvim_buf_is_loaded(buf) then
+    local same = vim.api.nvim_buf_get_changedtick(buf) == it.tick
+    if not effect.err and same and not vim.uv.fs_stat(it.path) then
+      -- It may count as modified by now, as its file is gone.
+      pcall(vim.api.nvim_buf_delete, buf, { force = true })
+    end
+  elseif not effect.err then
+    -- A file that was deleted under its buffer is there again.
+    local left = find.find(it.path)
+    if left and require('acp.files.watch').is_behind(left) then
+      require('acp.files.disk').sync(left, 0)
+    end
   end
   client.guard('the end of a rejection', it.done, effect.err)
 end

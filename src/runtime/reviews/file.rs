@@ -1,5 +1,7 @@
 //! One file under review.
 
+use std::sync::Arc;
+
 use super::told::{Change, HunkText, Hunks, Kind, ShownHunk};
 use crate::changes::format::{Ending, Format, split};
 use crate::changes::mirror::Mirror;
@@ -43,9 +45,28 @@ impl File {
         lines.slice(1, None, format)
     }
 
+    /// Whether it should be on the disk.
+    pub(super) fn exists(&self) -> bool {
+        self.kind != Kind::Deleted
+    }
+
+    /// What it was, if it was there.
+    pub(super) fn before(&self) -> Option<(Mirror, Format)> {
+        (self.kind != Kind::Made).then(|| (self.review.base().clone(), self.was))
+    }
+
+    /// All of it is accepted: whatever comes next is compared with this. Its text, if it is there.
+    pub(super) fn settle(&mut self) -> Option<Arc<str>> {
+        let text = self.exists().then(|| self.text(self.review.now(), self.format).into());
+        self.kind = if text.is_some() { Kind::Changed } else { Kind::Made };
+        self.was = self.format;
+        text
+    }
+
     /// What the editor has not been told yet.
     pub(super) fn tell(&mut self) -> Option<Hunks> {
-        let full = std::mem::take(&mut self.full);
+        // Where there are no marks, hunks that moved would be looked for where they were.
+        let full = std::mem::take(&mut self.full) || self.buffer.is_none();
         if full {
             self.told = Seen::default();
         }

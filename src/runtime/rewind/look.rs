@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
 use super::undo::Is;
 use super::{Rewind, Whose};
+use crate::runtime::disk;
 use crate::runtime::input::Input;
 use crate::runtime::reviews::OnDisk;
 use crate::runtime::snapshot::{Changed, Error, Snapshot, Snapshots, Was};
@@ -19,8 +20,10 @@ use crate::session::ids::SessionId;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// What a turn is compared with.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Begun {
+    /// When it began.
+    pub(super) at: Instant,
     /// What the files were, once that is known.
     files: Arc<OnceLock<Snapshot>>,
     /// Whether somebody is about to look.
@@ -28,6 +31,10 @@ pub(super) struct Begun {
 }
 
 impl Begun {
+    pub(super) fn new() -> Begun {
+        Begun { at: Instant::now(), files: Arc::default(), looking: Arc::default() }
+    }
+
     pub(super) fn is(&self, files: &Snapshot) {
         if self.files.set(files.clone()).is_err() {
             tracing::debug!("a turn began twice");
@@ -50,7 +57,9 @@ impl Rewind {
             let work = move || {
                 let Some(files) = begun.files.get() else { return };
                 match whose.snapshots.changed_since(files) {
-                    Ok(changed) => whose.found(&changed, |found| inputs.blocking_send(found)),
+                    Ok(changed) => {
+                        whose.found(&changed, begun.at, |found| inputs.blocking_send(found))
+                    }
                     Err(error) => tracing::warn!(%error, "changes of the agent are not looked at"),
                 }
             };
@@ -63,14 +72,20 @@ impl Rewind {
 
 impl Whose {
     /// Hands over what was changed.
-    pub(super) fn found<E>(&self, changed: &[Changed], send: impl FnOnce(Input) -> Result<(), E>) {
-        let of = |it: &Changed| on_disk(&self.snapshots, self.session, it).transpose();
+    pub(super) fn found<E>(
+        &self,
+        changed: &[Changed],
+        since: Instant,
+        send: impl FnOnce(Input) -> Result<(), E>,
+    ) {
+        let of = |it: &Changed| on_disk(&self.snapshots, (self.session, since), it).transpose();
         let found: Vec<OnDisk> = changed
             .iter()
+            .filter(|it| !disk::is_temporary(&it.path.0))
             .filter_map(of)
             .filter_map(|it| it.inspect_err(|error| tracing::warn!(%error, "not read")).ok())
             .collect();
-        if !found.is_empty() && send(Input::Found(found)).is_err() {
+        if send(Input::Found(found)).is_err() {
             tracing::debug!("the core is gone");
         }
     }
@@ -79,7 +94,7 @@ impl Whose {
 /// The texts of a file that has changed; nothing where one of them is none.
 fn on_disk(
     snapshots: &Snapshots,
-    session: SessionId,
+    (session, since): (SessionId, Instant),
     changed: &Changed,
 ) -> Result<Option<OnDisk>, Error> {
     let text = |was: &Was| -> Result<Option<Option<Arc<str>>>, Error> {
@@ -92,5 +107,5 @@ fn on_disk(
         return Ok(None);
     };
     let Some(path) = changed.path.0.to_str().map(str::to_owned) else { return Ok(None) };
-    Ok(Some(OnDisk { session, path, before, after }))
+    Ok(Some(OnDisk { session, since, path, before, after }))
 }
