@@ -94,6 +94,7 @@ function step(job)
   job.tag = last_tag
   waiting[last_tag] = job
   local copied = not job.plain and mirror.has(job.buf)
+  mirror.level(job.buf)
   local action = vim.tbl_extend('error', text.live(job.buf, copied), {
     type = 'merge',
     tag = job.tag,

@@ -77,6 +77,7 @@ function M.tell(buf)
     plain = is_plain(buf),
     modified = vim.bo[buf].modified,
   })
+  M.level(buf)
 end
 
 local copy_on ---@type fun(buf: integer, attempt: integer, tick: integer, number: integer)
@@ -198,6 +199,16 @@ function M.copy(buf)
     -- What comes back about this state of the buffer may find it in a later one.
     require('acp.review.drift').watch(buf)
     begin(buf)
+  end
+end
+
+--- Tells the number of a buffer: saving it, and saying that it is saved, gives it another one
+--- without a word.
+---@param buf integer
+function M.level(buf)
+  local native = client.running()
+  if native and M.has(buf) then
+    native.tick(buf, vim.api.nvim_buf_get_changedtick(buf))
   end
 end
 

@@ -65,16 +65,19 @@ impl File {
 
     /// What the editor has not been told yet.
     pub(super) fn tell(&mut self) -> Option<Hunks> {
-        // Where there are no marks, hunks that moved would be looked for where they were.
-        let full = std::mem::take(&mut self.full) || self.buffer.is_none();
+        let mut full = std::mem::take(&mut self.full);
         if full {
             self.told = Seen::default();
         }
-        let News { set, gone } = self.review.news(&mut self.told);
-        let set: Vec<ShownHunk> = set.iter().map(|it| self.shown(it)).collect();
+        let News { mut set, mut gone } = self.review.news(&mut self.told);
         if !full && set.is_empty() && gone.is_empty() {
             return None;
         }
+        if !full && self.buffer.is_none() {
+            // Where there are no marks, hunks that moved would be looked for where they were.
+            (full, set, gone) = (true, self.review.hunks().to_vec(), Vec::new());
+        }
+        let set: Vec<ShownHunk> = set.iter().map(|it| self.shown(it)).collect();
         let (path, buffer, count) = (self.name.clone(), self.buffer, self.review.hunks().len());
         Some(Hunks { path, buffer, full, kind: self.kind, set, gone, count })
     }
