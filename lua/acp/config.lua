@@ -58,6 +58,8 @@ local M = {}
 ---@field sign_priority? integer
 ---@field hint? boolean the keys, at the change under the cursor
 ---@field keys? false|acp.ReviewKeys
+---@field keep? integer how many files of a project are kept for the next time
+---@field days? number for how long
 
 ---@class (exact) acp.ReviewConfig
 ---@field inline boolean
@@ -65,6 +67,8 @@ local M = {}
 ---@field sign_priority integer
 ---@field hint boolean
 ---@field keys acp.ReviewKeys
+---@field keep integer
+---@field days number
 
 ---@class (exact) acp.RewindConfigOpts
 ---@field enabled? boolean
@@ -214,6 +218,8 @@ M.defaults = {
       toggle = 'glt',
       list = 'gll',
     },
+    keep = 200,
+    days = 14,
   },
   rewind = { enabled = true, keep = 50, days = 14, max_mb = 200, wait_ms = 1000 },
   history = { size = 1000, persist = true },

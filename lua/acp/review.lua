@@ -281,8 +281,29 @@ function M.toggle(on)
   require('acp.review.hint').update(true)
 end
 
+--- Tells the core how long to keep what waits.
+local function keep()
+  local options = require('acp.config').get().review
+  client.send({
+    type = 'review_options',
+    state = require('acp.state_file').path('reviews'),
+    keep = math.floor(options.keep),
+    days = math.floor(options.days),
+  } --[[@as acp.Action]])
+end
+
+--- Changes of last time are offered again.
+---@param effect acp.TakenUp
+local function taken_up(effect)
+  local one = effect.hunks == 1
+  local words = ('%d change%s of last time'):format(effect.hunks, one and '' or 's')
+  local ending = (' wait%s for review: :Acp review'):format(one and 's' or '')
+  notify.show(notify.fitting(words, ending))
+end
+
 --- The options have changed.
 function M.apply()
+  keep()
   for _, file in ipairs(store.files()) do
     if file.buf then
       keys.remove(file.buf)
@@ -295,7 +316,9 @@ end
 
 --- Starts listening to the core.
 function M.attach()
+  keep()
   client.subscribe('hunks', M.told)
+  client.subscribe('taken_up', taken_up)
   verbs.attach()
 end
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::agent::Agent;
 use super::audit::Audit;
@@ -23,7 +23,7 @@ use super::merging::{self, Of, Plan, Refusal, Sides, Wanted};
 use super::outbox::Outbox;
 use super::placing::{self, Wanted as WantedPlace};
 use super::published::Published;
-use super::reviews::{Chosen, OnDisk, Reviews, Which};
+use super::reviews::{self, Chosen, OnDisk, Reviews, Which};
 use super::rewind::{self, Rewind};
 use super::surfaces::{DetailWish, Surfaces};
 use super::terminal::Running;
@@ -43,6 +43,8 @@ const FRAME: Duration = Duration::from_millis(16);
 const TICK: Duration = Duration::from_secs(1);
 /// How long the agents' last lines may take to be written when Neovim goes.
 const LAST_LINES: Duration = Duration::from_millis(60);
+/// And what is under review, beyond that.
+const LAST_REVIEWS: Duration = Duration::from_millis(100);
 
 /// What comes from Neovim.
 #[derive(Debug)]
@@ -77,6 +79,8 @@ pub enum Action {
     Accept(Chosen),
     /// The user rejects hunks of a file that is not open.
     RejectFile(Tag, String, Which),
+    /// How what is under review is kept for the next time.
+    Keep(reviews::Config),
     /// All hunks of a file are to be told once more.
     HunksAgain(String),
     /// How many bytes an agent may read of a file at once.
@@ -213,6 +217,7 @@ impl Core {
             Action::Buffer(news) => self.news(news),
             Action::Accept(chosen) => self.reviews.accept(&chosen),
             Action::RejectFile(tag, path, which) => self.reviews.reject_file(tag, &path, &which),
+            Action::Keep(config) => self.reviews.set(config),
             Action::HunksAgain(path) => self.reviews.again(&path),
             Action::Track(files) => self.track(files),
             Action::Place(wanted) => placing::start(*wanted, &self.state, self.outbox.clone()),
@@ -325,6 +330,8 @@ impl Core {
             Input::Found(changes) => self.found(changes),
             Input::Closed(path, text) => self.reviews.found_closed(&path, text.as_deref()),
             Input::Rejected(rejected) => self.reviews.rejected(rejected),
+            Input::Keep => self.reviews.keep(),
+            Input::Kept(ready, kept) => self.reviews.taken_up(ready, kept, &self.buffers),
             Input::Bytes(id, bytes) => self.read(id, |peer, each| peer.receive(&bytes, each)),
         }
     }
@@ -416,12 +423,18 @@ impl Core {
 
     /// Says the last words to the agents, closes their stdins, ends all commands, and goes.
     async fn shutdown(mut self, done: std::sync::mpsc::Sender<()>) {
+        let kept = self.reviews.keep_last();
         self.apply(Event::Shutdown);
         let any = !self.agents.is_empty() || !self.commands.is_empty();
         self.agents.clear();
         self.commands.clear();
         if any {
             sleep(LAST_LINES).await;
+        }
+        if let Some(kept) = kept
+            && timeout(LAST_REVIEWS, kept).await.is_err()
+        {
+            tracing::warn!("what is under review could not be kept in time");
         }
         // Waits until all is written.
         drop(std::mem::take(&mut self.audit));

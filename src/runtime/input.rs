@@ -1,9 +1,9 @@
 //! What comes to the core from the world: the one bounded channel that everything outside Neovim
 //! goes through, so that a flood waits where it comes from.
 
-use super::reviews::{OnDisk, Rejected};
+use super::reviews::{Kept, OnDisk, Rejected};
 use crate::session::event::{Event, Happened};
-use crate::session::ids::ConnectionId;
+use crate::session::ids::{ConnectionId, SessionId};
 
 /// Something from the world.
 #[derive(Debug)]
@@ -20,6 +20,10 @@ pub enum Input {
     Closed(String, Option<String>),
     /// A rejection in a file that is not open.
     Rejected(Rejected),
+    /// What is under review is to be written down.
+    Keep,
+    /// What was under review the last time, for a session that is ready.
+    Kept(SessionId, Vec<Kept>),
 }
 
 impl Input {
@@ -27,7 +31,12 @@ impl Input {
     pub(super) fn connection(&self) -> Option<ConnectionId> {
         match self {
             Input::Bytes(id, _) | Input::Happened(id, _) => Some(*id),
-            Input::Event(_) | Input::Found(_) | Input::Closed(..) | Input::Rejected(_) => None,
+            Input::Event(_)
+            | Input::Found(_)
+            | Input::Closed(..)
+            | Input::Rejected(_)
+            | Input::Keep
+            | Input::Kept(..) => None,
         }
     }
 }

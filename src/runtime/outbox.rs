@@ -37,6 +37,15 @@ pub enum Item {
     DiskChanged(Tag, Vec<String>),
     /// What is to be reviewed of a file.
     Hunks(Hunks),
+    /// What was under review the last time is again.
+    TakenUp {
+        /// The session that was ready.
+        session: SessionId,
+        /// How many files.
+        files: usize,
+        /// How many hunks in them.
+        hunks: usize,
+    },
     /// Hunks of a file were rejected, or why not.
     Rejected(Tag, String, Option<String>),
     /// Files that are not what they were, although the system says nothing of it.

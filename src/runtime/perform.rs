@@ -151,12 +151,14 @@ impl Core {
             Tell::Ready(id) => {
                 if let Some(session) = self.state.session(*id) {
                     self.rewind.list(session);
+                    self.reviews.take_up(session);
                 }
             }
             Tell::Closed(id) => {
                 self.watcher.end(*id);
                 self.bases.end(*id);
                 self.reviews.end(*id);
+                self.reviews.left(*id);
                 self.surfaces.close(*id);
                 self.published.close(*id);
             }

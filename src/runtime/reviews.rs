@@ -5,7 +5,9 @@
 //! `changes::review`. Must not know how hunks are shown.
 
 mod file;
+mod keep;
 mod settled;
+mod store;
 mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +16,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use self::file::{File, lines_of};
+use self::keep::Keeper;
+pub use self::keep::Kept;
 use self::settled::Settled;
+pub use self::store::Config;
 pub use self::told::{Change, HunkText, Hunks, Kind, ShownHunk};
 use super::buffers::{Author, BufferId, Format, Known, Splice};
 use super::disk;
@@ -89,6 +94,7 @@ pub(super) struct Reviews {
     /// Those of which something is to be told.
     dirty: BTreeSet<String>,
     settled: Settled,
+    keeper: Keeper,
     outbox: Arc<Outbox>,
     published: Arc<Published>,
     inputs: Sender<Input>,
@@ -101,7 +107,8 @@ impl Reviews {
         inputs: Sender<Input>,
     ) -> Reviews {
         let (files, dirty, settled) = (BTreeMap::new(), BTreeSet::new(), Settled::default());
-        Reviews { files, dirty, settled, outbox, published, inputs }
+        let keeper = Keeper::default();
+        Reviews { files, dirty, settled, keeper, outbox, published, inputs }
     }
 
     /// Whether there is something to tell.
@@ -130,6 +137,9 @@ impl Reviews {
         let lines: Vec<&str> = splice.lines.split_terminator('\n').collect();
         if file.review.splice(splice.tick, splice.rows.clone(), &lines, splice.by).is_err() {
             tracing::warn!(path = known.path, "a change was missed: the file is to be read again");
+        }
+        if let Author::Agent(_) = splice.by {
+            self.keeper.changed(&known.path);
         }
         self.dirty.insert(known.path.clone());
     }
@@ -226,6 +236,7 @@ impl Reviews {
                     self.files.insert(change.path.clone(), file);
                 }
             }
+            self.keeper.changed(&change.path);
             self.dirty.insert(change.path);
         }
     }
@@ -412,6 +423,7 @@ impl Reviews {
     /// Tells what has changed.
     pub(super) fn tell(&mut self) {
         for path in std::mem::take(&mut self.dirty) {
+            self.keeper.note(&path, &self.inputs);
             let Some(file) = self.files.get_mut(&path) else { continue };
             let told = file.tell();
             self.published.set_changes(&path, file.change());

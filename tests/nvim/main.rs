@@ -54,6 +54,7 @@ mod prompt_queue;
 mod review;
 mod review_kinds;
 mod review_life;
+mod review_persist;
 mod review_ui;
 mod rewind;
 mod rules;

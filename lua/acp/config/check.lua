@@ -203,6 +203,8 @@ local schema = {
       toggle = one_key,
       list = one_key,
     },
+    keep = number_in(1, 10000),
+    days = number_in(1, 3650),
   },
   rewind = {
     enabled = is('boolean'),

@@ -28,6 +28,11 @@
 ---@field gone integer[] ids
 ---@field count integer how many are left
 
+--- What waited when Neovim went the last time waits again.
+---@class (exact) acp.TakenUp: acp.SessionEffect type "taken_up"
+---@field files integer how many
+---@field hunks integer in them
+
 --- What of a buffer's pending changes is taken back: one of these.
 ---@class (exact) acp.Rejection
 ---@field hunks? integer[] ids

@@ -45,7 +45,9 @@ pub(in crate::nvim) fn action(
         "buffer" | "seed" | "empty" | "unloaded" | "buffers_known" => {
             return buffer::action(kind, table);
         }
-        "accept" | "reject_file" | "hunks_again" => return review::action(kind, table),
+        "accept" | "reject_file" | "hunks_again" | "review_options" => {
+            return review::action(kind, table);
+        }
         "place" => return Ok(Action::Place(Box::new(place::wanted(table)?))),
         "merge" | "track" | "forget" | "check" | "max_read" => return merge::action(kind, table),
         "rewind_options" | "recording" | "rewind" | "rewind_done" => {

@@ -37,6 +37,12 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
                 effects.raw_push(table!(lua, type: kind, tag: tag, paths: paths, sure: true))?;
             }
             Item::Hunks(hunks) => effects.raw_push(review::hunks(lua, hunks)?)?,
+            Item::TakenUp { session, files, hunks } => {
+                let session = session.0;
+                effects.raw_push(
+                    table!(lua, type: "taken_up", session: session, files: files, hunks: hunks),
+                )?;
+            }
             Item::Rejected(tag, path, err) => {
                 let err = match err {
                     Some(message) => Some(table!(lua, code: "not_rejected", message: message)),

@@ -4,15 +4,20 @@ use mlua::prelude::{Lua, LuaResult, LuaTable};
 
 use super::{list, optional_text, text};
 use crate::runtime::handle::Action;
-use crate::runtime::reviews::{Change, Chosen, HunkText, Hunks, ShownHunk, Which};
+use crate::runtime::reviews::{Change, Chosen, Config, HunkText, Hunks, ShownHunk, Which};
 
-/// `accept`, `reject_file` and `hunks_again`.
+/// `accept`, `reject_file`, `hunks_again` and `review_options`.
 pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
     Ok(match kind {
         "accept" => {
             Action::Accept(Chosen { path: optional_text(table, "path")?, which: which(table)? })
         }
         "reject_file" => Action::RejectFile(table.get("tag")?, text(table, "path")?, which(table)?),
+        "review_options" => Action::Keep(Config {
+            state: text(table, "state")?.into(),
+            keep: table.get("keep")?,
+            days: table.get("days")?,
+        }),
         _ => Action::HunksAgain(text(table, "path")?),
     })
 }

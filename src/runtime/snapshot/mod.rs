@@ -9,7 +9,7 @@
 mod git;
 pub(crate) mod objects;
 mod plain;
-mod sha256;
+pub(crate) mod sha256;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

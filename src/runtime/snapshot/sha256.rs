@@ -79,7 +79,7 @@ const START: [u32; 8] = [
 ];
 
 /// The digest in hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut state = START;
     let mut blocks = bytes.chunks_exact(64);
     for block in &mut blocks {
