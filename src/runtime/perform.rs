@@ -112,6 +112,15 @@ impl Core {
         self.buffers.read(range, self.disk.most, |name| Path::new(name).is_file())
     }
 
+    fn closed(&mut self, session: SessionId) {
+        self.watcher.end(session);
+        self.bases.end(session);
+        self.reviews.end(session);
+        self.reviews.left(session);
+        self.surfaces.close(session);
+        self.published.close(session);
+    }
+
     /// Tells Neovim. What happened before in the chat is shown before.
     fn tell(&mut self, tell: Tell) {
         if let Tell::SessionChanged(id) = tell {
@@ -154,14 +163,7 @@ impl Core {
                     self.reviews.take_up(session);
                 }
             }
-            Tell::Closed(id) => {
-                self.watcher.end(*id);
-                self.bases.end(*id);
-                self.reviews.end(*id);
-                self.reviews.left(*id);
-                self.surfaces.close(*id);
-                self.published.close(*id);
-            }
+            Tell::Closed(id) => self.closed(*id),
             Tell::SettingsChanged(id) | Tell::LoginRequired { session: id, .. } => {
                 if let Some(session) = self.state.session(*id) {
                     self.published.set_settings(&self.state, session);

@@ -331,7 +331,7 @@ impl Rewind {
                     tracing::warn!(%error, "this turn is not recorded");
                 }
                 let changed: Vec<_> = record.files.into_iter().map(|it| it.changed).collect();
-                whose.found(&changed, begun.at, |found| inputs.blocking_send(found));
+                whose.found(&changed, begun.at, |found| inputs.blocking_send(found).map_err(drop));
                 whose.tell(&outbox);
             };
             if let Err(error) = tokio::task::spawn_blocking(work).await {

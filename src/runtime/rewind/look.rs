@@ -58,7 +58,9 @@ impl Rewind {
                 let Some(files) = begun.files.get() else { return };
                 match whose.snapshots.changed_since(files) {
                     Ok(changed) => {
-                        whose.found(&changed, begun.at, |found| inputs.blocking_send(found))
+                        whose.found(&changed, begun.at, |found| {
+                            inputs.blocking_send(found).map_err(drop)
+                        });
                     }
                     Err(error) => tracing::warn!(%error, "changes of the agent are not looked at"),
                 }
