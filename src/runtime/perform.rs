@@ -67,7 +67,7 @@ impl Core {
             }
             Effect::Record { session, turn } => {
                 if let Some(session) = self.state.session(session) {
-                    self.rewind.before(session, turn);
+                    self.rewind.before(session, turn, &self.buffers);
                 }
             }
             Effect::FindDiffs { session, tool_call, revision, texts } => {
@@ -147,7 +147,7 @@ impl Core {
             Tell::TurnFinished { session, turn, .. } => {
                 self.watcher.end(*session);
                 if let Some(turn) = turn {
-                    self.rewind.after(*session, *turn);
+                    self.rewind.after(*session, *turn, &self.buffers);
                 }
             }
             Tell::Touched { session, path, .. } => {

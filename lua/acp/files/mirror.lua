@@ -168,7 +168,8 @@ end
 --- Has the core keep a copy of a buffer from now on.
 ---@param buf integer
 function M.copy(buf)
-  if not known[buf] then
+  if not known[buf] or not known[buf].attached then
+    -- Nobody tells that a hidden buffer was modified, until its changes are told.
     M.tell(buf)
   end
   local it = known[buf]
