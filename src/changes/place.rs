@@ -5,6 +5,7 @@
 //! told and not placed. Knows lines; must not know what the text is a text of.
 
 mod block;
+mod change;
 mod find;
 mod fuzzy;
 mod indent;
@@ -14,6 +15,7 @@ mod search;
 use std::ops::Range;
 
 pub use self::block::{At, place_code};
+pub use self::change::place_changes;
 pub use self::find::place_patch;
 pub use self::patch::{FilePatch, Hunk, Kind, Mark};
 use super::edits::{Edit, edits};

@@ -1,4 +1,5 @@
-//! Where code of the chat goes in a buffer: found by a thread that may take its time.
+//! Where code of the chat, or what a tool call would change, goes in a buffer: found by a thread
+//! that may take its time.
 //!
 //! Knows the chat and the state of the buffer it was given. Must not know buffers: what it finds is
 //! good for that state, and for no other.
@@ -8,11 +9,15 @@ use std::sync::Arc;
 use super::merging::{Change, change};
 use super::outbox::{Item, Outbox};
 pub use crate::changes::place::{At, Kind, LineEdit, Missing, Why};
-use crate::changes::place::{FilePatch, Found as Place, Placing, Snippet, place_code, place_patch};
+use crate::changes::place::{
+    FilePatch, Found as Place, Placing, Snippet, place_changes, place_code, place_patch,
+};
+use crate::session::effect::Texts;
 use crate::session::entry::{Entry, Role};
 use crate::session::ids::{SessionId, Tag};
 use crate::session::live::Live;
 use crate::session::state::State;
+use crate::session::tool_call::ToolCallId;
 use crate::view::export::{self, CodeText};
 
 /// Something that is to go into a buffer.
@@ -33,6 +38,8 @@ pub struct Wanted {
 pub enum Source {
     /// A block of code in the chat, by its number; the last one if none is given.
     Code(SessionId, Option<u32>),
+    /// What a tool call would change, or has changed.
+    Proposed(SessionId, ToolCallId),
     /// A text, and the word that says what it is.
     Text(String, String),
 }
@@ -98,6 +105,7 @@ pub struct Found {
 enum Raw {
     Message { entry: usize, text: String, which: Option<usize> },
     Text(String, String),
+    Changes(Vec<Texts>),
 }
 
 /// Finds the places; they go to the outbox.
@@ -106,6 +114,7 @@ pub(super) fn start(wanted: Wanted, state: &State, outbox: Arc<Outbox>) {
     let raw = match source {
         Source::Text(text, lang) => Some(Raw::Text(text, lang)),
         Source::Code(session, id) => message(state, session, id),
+        Source::Proposed(session, id) => proposed(state, session, &id),
     };
     tokio::spawn(async move {
         let work = tokio::task::spawn_blocking(move || work(raw?, file, target));
@@ -116,6 +125,15 @@ pub(super) fn start(wanted: Wanted, state: &State, outbox: Arc<Outbox>) {
         let (read, places) = found.unzip();
         outbox.push([Item::Placed(Placed { tag, read, places: places.flatten() })]);
     });
+}
+
+/// What a tool call says it changes.
+fn proposed(state: &State, session: SessionId, id: &ToolCallId) -> Option<Raw> {
+    let session = state.session(session)?;
+    match session.entries.get(*session.tool_calls.get(id)?)? {
+        Entry::ToolCall(it) => Some(it.texts()).filter(|it| !it.is_empty()).map(Raw::Changes),
+        _ => None,
+    }
 }
 
 /// The message that a block of code is in.
@@ -145,6 +163,7 @@ fn message(state: &State, session: SessionId, id: Option<u32>) -> Option<Raw> {
 
 fn work(raw: Raw, file: usize, target: Option<Target>) -> Option<(Read, Option<Places>)> {
     let (id, text, lang, path) = match raw {
+        Raw::Changes(texts) => return Some(changes(&texts, file, target)),
         Raw::Text(text, lang) => (None, text, lang, None),
         Raw::Message { entry, text, which } => {
             let CodeText { id, lang, path, text } = export::code(entry, &text, which)?;
@@ -161,9 +180,33 @@ fn work(raw: Raw, file: usize, target: Option<Target>) -> Option<(Read, Option<P
     Some((Read { id, is_diff, files }, places))
 }
 
+/// Changes by their files, in the order in which these are first named.
+fn changes(all: &[Texts], file: usize, target: Option<Target>) -> (Read, Option<Places>) {
+    let mut files: Vec<(&str, Vec<Texts>)> = Vec::new();
+    for it in all {
+        match files.iter_mut().find(|file| file.0 == it.path) {
+            Some(file) => file.1.push(it.clone()),
+            None => files.push((&it.path, vec![it.clone()])),
+        }
+    }
+    let kind = |its: &[Texts]| match its {
+        [only] if only.old.as_ref().is_none_or(|it| it.is_empty()) => Kind::Made,
+        _ => Kind::Changed,
+    };
+    let places = target.map(|target| {
+        let texts = files.get(file).map(|it| it.1.as_slice()).unwrap_or_default();
+        told(place_changes(texts, &rows(&target.live)), &target.live)
+    });
+    let files = files.iter().map(|it| (Some(it.0.to_owned()), kind(&it.1))).collect();
+    (Read { id: None, is_diff: true, files }, places)
+}
+
+fn rows(live: &Live) -> Vec<&str> {
+    if live.empty { Vec::new() } else { live.text.split('\n').collect() }
+}
+
 fn places(snippet: &Snippet, file: usize, target: &Target) -> Places {
-    let live = &target.live;
-    let text: Vec<&str> = if live.empty { Vec::new() } else { live.text.split('\n').collect() };
+    let text = rows(&target.live);
     let placing = match snippet {
         Snippet::Diff(files) => files.get(file).map(|it| place_patch(it, &text)),
         Snippet::Code(code) => {
@@ -171,7 +214,12 @@ fn places(snippet: &Snippet, file: usize, target: &Target) -> Places {
             Some(place_code(&code, &text, &target.at))
         }
     };
-    let Placing { found, missing } = placing.unwrap_or_default();
+    told(placing.unwrap_or_default(), &target.live)
+}
+
+/// What is told of places.
+fn told(placing: Placing, live: &Live) -> Places {
+    let Placing { found, missing } = placing;
     let found = found.into_iter().map(|it: Place| Found {
         lines: it.lines,
         changes: it.edits.into_iter().map(change).collect(),

@@ -59,6 +59,8 @@ pub struct Permission {
     pub subject: Subject,
     /// Where its tool call is in the chat.
     pub entry: Option<usize>,
+    /// How many changes to files it shows.
+    pub changes: usize,
     /// The rule that would allow exactly this from now on.
     pub rule: Option<Rule>,
     /// What can be answered, in the agent's order and words.

@@ -13,6 +13,10 @@ use crate::session::ids::SessionId;
 pub(super) fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
     let source = match optional_text(table, "source")? {
         Some(source) => Source::Text(source, optional_text(table, "lang")?.unwrap_or_default()),
+        None if table.contains_key("tool_call")? => {
+            let call = super::text(table, "tool_call")?;
+            Source::Proposed(SessionId(table.get("session")?), call.into())
+        }
         None => Source::Code(SessionId(table.get("session")?), table.get("code")?),
     };
     let target = match table.get::<Option<LuaTable>>("live")? {

@@ -48,7 +48,7 @@ fn about(lua: &Lua, table: LuaTable, it: Permission) -> LuaResult<LuaTable> {
     Ok(table!(table;
         title: it.title, options: options, tool_call: &*it.tool_call, paths: it.subject.paths,
         command: command, cwd: it.subject.cwd, url: it.subject.url, tool: it.subject.tool,
-        entry: entry, rule: rule,
+        entry: entry, rule: rule, changes: it.changes,
     ))
 }
 

@@ -182,7 +182,16 @@ impl Session {
         }
         options.push(option("refuse", "Refuse", PermissionKind::RejectOnce));
         let kind = subject.kind.word().to_owned();
-        Permission { tool_call: "".into(), title, kind, subject, entry: None, rule, options }
+        Permission {
+            tool_call: "".into(),
+            title,
+            kind,
+            subject,
+            entry: None,
+            changes: 0,
+            rule,
+            options,
+        }
     }
 }
 

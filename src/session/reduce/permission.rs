@@ -90,12 +90,12 @@ impl Session {
     /// What is asked, from all that is known of the tool call.
     fn permission(&self, tool_call: ToolCallId, options: Vec<PermissionOption>) -> Permission {
         let entry = self.tool_calls.get(&tool_call).copied();
-        let (title, subject) = match entry.and_then(|index| self.entries.get(index)) {
-            Some(Entry::ToolCall(it)) => (it.title.clone(), it.subject()),
-            _ => (tool_call.to_string(), Subject::default()),
+        let (title, subject, changes) = match entry.and_then(|index| self.entries.get(index)) {
+            Some(Entry::ToolCall(it)) => (it.title.clone(), it.subject(), it.texts().len()),
+            _ => (tool_call.to_string(), Subject::default(), 0),
         };
         let rule = Rule::allowing(&subject, &self.launch);
         let kind = subject.kind.word().to_owned();
-        Permission { tool_call, title, kind, subject, entry, rule, options }
+        Permission { tool_call, title, kind, subject, entry, changes, rule, options }
     }
 }

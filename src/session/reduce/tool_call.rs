@@ -68,7 +68,7 @@ impl Session {
     /// Has the changes to files looked at, elsewhere: that can take a while.
     fn find_diffs(&mut self, index: usize, out: &mut Outcome) {
         let Some(Entry::ToolCall(tool_call)) = self.entries.get_mut(index) else { return };
-        let texts = texts(tool_call);
+        let texts = tool_call.texts();
         if texts.is_empty() {
             tool_call.diffs.clear();
             return;
@@ -120,29 +120,29 @@ impl Session {
     }
 }
 
-/// The changes to files, each with the place that the agent says it is at: of a file that is shown
-/// in pieces, there is a location for each, and a piece has no line ending at its end.
-fn texts(tool_call: &ToolCall) -> Vec<Texts> {
-    let mut texts: Vec<Texts> = Vec::new();
-    for content in &tool_call.content {
-        let ToolContent::Diff { path, old, new } = content else { continue };
-        texts.push(Texts { path: path.clone(), old: old.clone(), new: new.clone(), first: 1 });
-    }
-    let paths: Vec<String> = texts.iter().map(|it| it.path.clone()).collect();
-    for (index, text) in texts.iter_mut().enumerate() {
-        let mut places = tool_call.locations.iter().filter(|it| it.path == text.path);
-        let before = paths.iter().take(index).filter(|it| **it == text.path).count();
-        let all = paths.iter().filter(|it| **it == text.path).count();
-        let piece = text.old.as_ref().is_some_and(|it| !it.ends_with('\n'));
-        if piece && !text.new.ends_with('\n') && places.clone().count() == all {
-            let line = places.nth(before).and_then(|it| it.line);
-            text.first = line.map_or(1, |line| line.max(1) as usize);
-        }
-    }
-    texts
-}
-
 impl ToolCall {
+    /// The changes to files, each with the place that the agent says it is at: of a file that is shown
+    /// in pieces, there is a location for each, and a piece has no line ending at its end.
+    pub fn texts(&self) -> Vec<Texts> {
+        let mut texts: Vec<Texts> = Vec::new();
+        for content in &self.content {
+            let ToolContent::Diff { path, old, new } = content else { continue };
+            texts.push(Texts { path: path.clone(), old: old.clone(), new: new.clone(), first: 1 });
+        }
+        let paths: Vec<String> = texts.iter().map(|it| it.path.clone()).collect();
+        for (index, text) in texts.iter_mut().enumerate() {
+            let mut places = self.locations.iter().filter(|it| it.path == text.path);
+            let before = paths.iter().take(index).filter(|it| **it == text.path).count();
+            let all = paths.iter().filter(|it| **it == text.path).count();
+            let piece = text.old.as_ref().is_some_and(|it| !it.ends_with('\n'));
+            if piece && !text.new.ends_with('\n') && places.clone().count() == all {
+                let line = places.nth(before).and_then(|it| it.line);
+                text.first = line.map_or(1, |line| line.max(1) as usize);
+            }
+        }
+        texts
+    }
+
     /// A tool call of which nothing but its id is known.
     fn new(id: ToolCallId, now: Duration) -> ToolCall {
         ToolCall {
