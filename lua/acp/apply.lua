@@ -1,6 +1,5 @@
 --- `:Acp apply`: a diff or code of the chat goes into a buffer, after it was shown where.
 
-local client = require('acp.client')
 local notify = require('acp.notify')
 local preview = require('acp.apply.preview')
 local target = require('acp.apply.target')
@@ -21,15 +20,13 @@ local most = 20
 ---@field files acp.PlacedFile[]
 ---@field file integer which is being applied, from 1
 ---@field tries integer
----@field tag? integer
+---@field asked? integer the last question to the core
 ---@field shown? integer the buffer with the preview
 ---@field choice? acp.ApplyChoice
 ---@field over? boolean
 
 ---@type acp.Applying?
 local current
-local last_tag = 0
-local attached = false
 
 ---@param it acp.Applying
 local function tidy(it)
@@ -57,16 +54,18 @@ local function finish(it, err)
   end
 end
 
---- Asks the core; the answer comes as "placed".
+local answered ---@type fun(it: acp.Applying, effect: acp.Placed)
+
+--- Asks the core.
 ---@param it acp.Applying
 ---@param more table<string, any>
 local function ask(it, more)
-  last_tag = last_tag + 1
-  it.tag = last_tag
-  local action = { type = 'place', tag = it.tag, file = math.max(it.file, 1) }
-  action = vim.tbl_extend('error', action, it.source, more)
-  local ok, err = client.send(action --[[@as acp.PlaceAction]])
-  if not ok then
+  local what = vim.tbl_extend('error', { file = math.max(it.file, 1) }, it.source, more)
+  local err
+  it.asked, err = require('acp.apply.ask').send(what, function(effect)
+    answered(it, effect)
+  end)
+  if err then
     finish(it, err)
   end
 end
@@ -169,7 +168,7 @@ local function placed(it, plan)
     carry_out(it, buf, plan, hunks)
   end
   preview.show(win, plan.hunks)
-  preview.go_to(win, first)
+  preview.go_to(win, first.edits[1])
   require('acp.apply.choose').open(choice)
 end
 
@@ -201,10 +200,10 @@ function next_file(it)
   look(it, buf, win)
 end
 
+---@param it acp.Applying
 ---@param effect acp.Placed
-local function answered(effect)
-  local it = current
-  if not it or it.over or it.tag ~= effect.tag then
+function answered(it, effect)
+  if it.over or it.asked ~= effect.tag then
     return
   elseif not effect.files then
     return finish(it, { code = 'no_code', message = 'There is no code block in this chat' })
@@ -213,13 +212,6 @@ local function answered(effect)
   end
   it.files, it.source.code = effect.files, it.source.code or effect.code
   next_file(it)
-end
-
-local function attach()
-  if not attached then
-    attached = true
-    client.subscribe('placed', answered)
-  end
 end
 
 --- Applies the code that is meant here, after it was shown where it goes.
@@ -234,7 +226,6 @@ function M.run(opts)
   if current then
     finish(current)
   end
-  attach()
   ---@type acp.Applying
   local it = { source = source, name = opts.name, files = {}, file = 0, tries = 0 }
   local buf = vim.api.nvim_get_current_buf()

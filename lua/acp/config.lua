@@ -26,17 +26,23 @@ local M = {}
 ---@field prompt_height? integer rows of the prompt while there is little in it
 ---@field prompt_max_height? integer rows it may grow to
 
+---@alias acp.PreviewKeys table<string, string|false>
+
 ---@class (exact) acp.PermissionOpts
 ---@field open? 'auto'|'manual' whether a request opens by itself, when nobody types
 ---@field store? 'ask'|'never'|'always' whether "always" becomes a rule of the project
 ---@field notify_rules? boolean whether you are told when a rule has answered
 ---@field rules? acp.RuleOpts[] after those of the project; the first that fits decides
+---@field partial? 'revert'|'reject' what the agent is answered when you want a part of a change
+---@field keys? acp.PreviewKeys while a change is previewed
 
 ---@class (exact) acp.PermissionConfig
 ---@field open 'auto'|'manual'
 ---@field store 'ask'|'never'|'always'
 ---@field notify_rules boolean
 ---@field rules acp.RuleOpts[]
+---@field partial 'revert'|'reject'
+---@field keys acp.PreviewKeys
 
 ---@alias acp.KeyOpts false|table<'n'|'i', string|string[]|false>
 
@@ -187,7 +193,25 @@ M.defaults = {
     review_reject = { n = 'gr' },
   },
   log = { level = 'info' },
-  permissions = { open = 'auto', store = 'ask', notify_rules = false, rules = {} },
+  permissions = {
+    open = 'auto',
+    store = 'ask',
+    notify_rules = false,
+    rules = {},
+    partial = 'revert',
+    keys = {
+      next = ']g',
+      previous = '[g',
+      accept = 'gla',
+      refuse = 'glr',
+      toggle = 'glt',
+      edit = 'gle',
+      allow = 'glA',
+      reject = 'glR',
+      leave = 'glq',
+      help = 'gl?',
+    },
+  },
   files = {
     after_write = 'save',
     save_autocmds = true,

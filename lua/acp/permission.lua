@@ -123,6 +123,7 @@ local function settled(effect)
     return
   end
   require('acp.questions').drop(key(effect.ask))
+  require('acp.proposal.show').forget(effect.ask)
   require('acp.events').emit('AcpPermissionResolved', {
     session = effect.session,
     permission = effect.ask,

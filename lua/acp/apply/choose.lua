@@ -78,7 +78,7 @@ local function one(choice, number, wanted)
     return choice.done(hunk and {} or wanted)
   end
   preview.show(choice.win, { hunk }, number, #choice.hunks)
-  preview.go_to(choice.win, hunk)
+  preview.go_to(choice.win, hunk.edits[1])
   local function take(hunks)
     return function()
       one(choice, number + 1, vim.list_extend(wanted, hunks))

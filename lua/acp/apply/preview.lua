@@ -23,8 +23,9 @@ end
 ---@param line string
 ---@param tab integer
 ---@param width integer
+---@param group string
 ---@return { [1]: string, [2]: string }[]
-local function row(line, tab, width)
+local function row(line, tab, width, group)
   line = #line > 4 * width and line:sub(1, 4 * width) or line
   while line:find('\t', 1, true) do
     local before = line:match('^[^\t]*') or ''
@@ -33,24 +34,43 @@ local function row(line, tab, width)
   end
   line = text.one_line(line)
   local rest = math.max(width - vim.fn.strdisplaywidth(line), 0)
-  return { { line .. (' '):rep(rest), 'AcpAdded' } }
+  return { { line .. (' '):rep(rest), group } }
 end
 
+--- How one change looks.
+---@class (exact) acp.EditLook
+---@field removed string|false the group of the lines that go; false for none
+---@field added string
+
+---@type acp.EditLook
+local wanted = { removed = 'AcpRemoved', added = 'AcpAdded' }
+
+--- How wide lines that come are in a window.
+---@param win integer
+---@return integer
+function M.width(win)
+  local info = vim.fn.getwininfo(win)[1] or {}
+  return math.max(vim.api.nvim_win_get_width(win) - (info.textoff or 0), 1)
+end
+
+--- Shows one change.
 ---@param buf integer
 ---@param edit acp.LineEdit
 ---@param width integer
-local function show_edit(buf, edit, width)
-  if edit.first < edit.last then
+---@param look? acp.EditLook
+function M.show_edit(buf, edit, width, look)
+  look = look or wanted
+  if edit.first < edit.last and look.removed then
     vim.api.nvim_buf_set_extmark(buf, namespace, edit.first, 0, {
       end_row = edit.last,
-      hl_group = 'AcpRemoved',
+      hl_group = look.removed,
       hl_eol = true,
       strict = false,
     })
   end
   local rows, tab = {}, vim.bo[buf].tabstop
   for _, line in ipairs(vim.list_slice(edit.lines, 1, most)) do
-    table.insert(rows, row(line, tab, width))
+    table.insert(rows, row(line, tab, width, look.added))
   end
   if #edit.lines > most then
     table.insert(rows, { { words.count(#edit.lines - most, 'more line'), 'AcpMuted' } })
@@ -64,9 +84,10 @@ local function show_edit(buf, edit, width)
   end
 end
 
+--- The row from which a change is seen.
 ---@param edit acp.LineEdit
 ---@return integer row where it begins, from 0
-local function start(edit)
+function M.start(edit)
   return edit.first < edit.last and edit.first or math.max(edit.first - 1, 0)
 end
 
@@ -77,29 +98,40 @@ end
 ---@param count? integer
 function M.show(win, hunks, number, count)
   local buf = vim.api.nvim_win_get_buf(win)
-  local info = vim.fn.getwininfo(win)[1] or {}
-  local width = math.max(vim.api.nvim_win_get_width(win) - (info.textoff or 0), 1)
+  local width = M.width(win)
   M.clear(buf)
   count = count or #hunks
   for i, hunk in ipairs(hunks) do
     for _, edit in ipairs(hunk.edits) do
-      show_edit(buf, edit, width)
+      M.show_edit(buf, edit, width)
     end
     local label = count > 1 and ('%d of %d: '):format((number or 1) + i - 1, count) or ''
-    local at = hunk.edits[1] and start(hunk.edits[1]) or 0
+    local at = hunk.edits[1] and M.start(hunk.edits[1]) or 0
     vim.api.nvim_buf_set_extmark(buf, namespace, at, 0, {
-      virt_text = { { ('  %s%s'):format(label, words.how(hunk)), 'AcpHint' } },
+      virt_text = { { ('  %s%s'):format(label, words.how(hunk.how, hunk.score)), 'AcpHint' } },
       hl_mode = 'combine',
     })
   end
 end
 
---- Puts the cursor of a window on a hunk, near its upper edge: below is what one chooses from.
+--- Says something at the row of a change.
+---@param buf integer
+---@param edit acp.LineEdit
+---@param said string
+---@param group string
+function M.say(buf, edit, said, group)
+  vim.api.nvim_buf_set_extmark(buf, namespace, M.start(edit), 0, {
+    virt_text = { { '  ' .. said, group } },
+    hl_mode = 'combine',
+    strict = false,
+  })
+end
+
+--- Puts the cursor of a window on a change, near its upper edge: below is what one chooses from.
 ---@param win integer
----@param hunk acp.PlacedHunk
-function M.go_to(win, hunk)
-  local edit = hunk.edits[1]
-  local at = edit and start(edit) or 0
+---@param edit? acp.LineEdit
+function M.go_to(win, edit)
+  local at = edit and M.start(edit) or 0
   vim.api.nvim_win_call(win, function()
     vim.api.nvim_win_set_cursor(win, { at + 1, 0 })
     vim.cmd.normal({ args = { 'zv' }, bang = true })

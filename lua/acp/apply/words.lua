@@ -17,12 +17,13 @@ local hows = {
 }
 
 --- How a place was found.
----@param hunk acp.PlacedHunk
+---@param how string
+---@param score integer
 ---@return string
-function M.how(hunk)
-  local words = hows[hunk.how] or hunk.how
-  local sure = hunk.how == 'fuzzy' or hunk.how == 'region'
-  return sure and ('%s (%d %%)'):format(words, hunk.score) or words
+function M.how(how, score)
+  local words = hows[how] or how
+  local unsure = how == 'fuzzy' or how == 'region'
+  return unsure and ('%s (%d %%)'):format(words, score) or words
 end
 
 ---@param count integer

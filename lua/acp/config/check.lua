@@ -176,6 +176,19 @@ local schema = {
     open = one_of('auto', 'manual'),
     store = one_of('ask', 'never', 'always'),
     notify_rules = is('boolean'),
+    partial = one_of('revert', 'reject'),
+    keys = {
+      next = one_key,
+      previous = one_key,
+      accept = one_key,
+      refuse = one_key,
+      toggle = one_key,
+      edit = one_key,
+      allow = one_key,
+      reject = one_key,
+      leave = one_key,
+      help = one_key,
+    },
     rules = function(value)
       return require('acp.rules.check').problem_of_list(value)
     end,

@@ -39,13 +39,14 @@
 ---@field files? acp.PlacedFile[]
 ---@field places? acp.Places
 
---- The action "place". Has `source` and `lang`, or `session` and, for another block of code than
---- the last, `code`.
+--- The action "place". Has `source` and `lang`, or `session` and `tool_call`, or `session` and, for
+--- another block of code than the last, `code`.
 ---@class (exact) acp.PlaceAction: acp.Action
 ---@field tag integer
 ---@field file integer which of its files, from 1
 ---@field source? string
 ---@field lang? string
+---@field tool_call? string whose changes to files are meant
 ---@field code? integer
 ---@field live? acp.Live the buffer it goes to
 ---@field row? integer where the cursor is in there

@@ -51,6 +51,7 @@
 ---@field cwd? string where
 ---@field url? string what it visits
 ---@field entry? integer where its tool call is in the chat, from 1
+---@field changes? integer how many changes to files it shows
 ---@field rule? acp.Rule would allow exactly this from now on
 
 --- A condition that is not there holds for everything. To allow something a rule must match all of
@@ -285,6 +286,7 @@
 ---@field cwd? string
 ---@field url? string
 ---@field entry? integer
+---@field changes? integer
 ---@field rule? acp.Rule
 
 ---@alias acp.FieldValue string|number|boolean|string[]

@@ -5,13 +5,14 @@ local text = require('acp.text')
 
 local M = {}
 
---- One of `option`, `reason`, `stop` and `cancel` says what it does.
+--- One of `option`, `reason`, `stop`, `cancel` and `preview` says what it does.
 ---@class (exact) acp.PermissionChoice
 ---@field label string
 ---@field option? acp.PermissionOption answers with this option
 ---@field reason? acp.PermissionOption answers with it too, and sends words after it
 ---@field cancel? boolean answers with no option at all
 ---@field stop? boolean stops the agent
+---@field preview? boolean shows the change in its file
 
 --- What an option does, whatever it is called: nobody but us draws these.
 ---@type table<'unicode'|'ascii', table<string, string>>
@@ -22,6 +23,7 @@ local icons = {
     reject_once = '✗ ',
     reject_always = '✗✗',
     stop = '■ ',
+    preview = '» ',
     unknown = '? ',
   },
   ascii = {
@@ -30,6 +32,7 @@ local icons = {
     reject_once = '- ',
     reject_always = '--',
     stop = '# ',
+    preview = '> ',
     unknown = '? ',
   },
 }
@@ -81,6 +84,13 @@ function M.about(permission)
   return rows
 end
 
+--- Whether it shows changes to files, which can be looked at there.
+---@param permission acp.Permission
+---@return boolean
+function M.has_preview(permission)
+  return (permission.changes or 0) > 0
+end
+
 --- All that can be chosen. Where no option of the agent is a no, there is one all the same.
 ---@param permission acp.Permission
 ---@return acp.PermissionChoice[]
@@ -100,6 +110,9 @@ function M.of(permission)
     table.insert(list, { label = words, cancel = true })
   end
   table.insert(list, { label = label('stop', 'Stop the agent'), stop = true })
+  if M.has_preview(permission) then
+    table.insert(list, { label = label('preview', 'Preview in the file (p)'), preview = true })
+  end
   return list
 end
 

@@ -1,71 +1,25 @@
 --- One permission on the screen: what is asked in one window, what can be chosen in another, and
 --- what comes of the choice.
 
-local notify = require('acp.notify')
-local text = require('acp.text')
+local answer = require('acp.permission.answer')
 
 local M = {}
-
----@param err acp.Err
-local function tell(err)
-  notify.after_picker(text.one_line(notify.format(err)), 'warn')
-end
-
----@param id integer
----@param option? string
----@return boolean
-local function respond(id, option)
-  local ok, err = require('acp.permission').respond(id, option, 'user')
-  if err then
-    tell({ code = err.code, message = 'This was not asked any more: ' .. err.message })
-  end
-  return ok == true
-end
-
---- Words that nobody waits for any more are not thrown away.
----@param session integer
----@param words string
-local function keep(session, words)
-  require('acp.ui.prompt').append(session, vim.split(words, '\n', { plain = true }))
-end
-
---- Says no, and why: the reason is the next prompt.
----@param permission acp.Permission
----@param option string
----@param done fun(answered: boolean)
-local function reject_with_reason(permission, option, done)
-  local agent = text.one_line(require('acp.session').agent_of(permission.session))
-  vim.ui.input({ prompt = ('What shall %s do instead? '):format(agent) }, function(words)
-    if not words or vim.trim(words) == '' then
-      return done(false)
-    elseif not respond(permission.id, option) then
-      keep(permission.session, words)
-      return done(true)
-    end
-    local ok, err = require('acp.session').prompt(words, { session = permission.session })
-    if not ok then
-      keep(permission.session, words)
-      tell(err --[[@as acp.Err]])
-    end
-    done(true)
-  end)
-end
 
 ---@param permission acp.Permission
 ---@param choice acp.PermissionChoice
 ---@param done fun(answered: boolean)
 local function choose(permission, choice, done)
   if choice.reason then
-    return reject_with_reason(permission, choice.reason.id, done)
+    return answer.reject_with_reason(permission, choice.reason.id, done)
   elseif choice.stop then
     local ok, err = require('acp.session').act('cancel', permission.session)
     if not ok then
-      tell(err --[[@as acp.Err]])
+      answer.tell(err --[[@as acp.Err]])
     end
     return done(ok == true)
   end
   local option = choice.option
-  local ok = respond(permission.id, option and option.id)
+  local ok = answer.respond(permission.id, option and option.id)
   if ok and option and option.kind == 'allow_always' and permission.rule then
     return require('acp.permission.always').offer(permission.rule, function()
       done(true)
@@ -74,20 +28,45 @@ local function choose(permission, choice, done)
   done(true)
 end
 
+--- What is on the screen: the choices, or the file.
+---@class (exact) acp.PermissionScreen
+---@field now? acp.Choosing
+
+--- Shows the change in its file; where it has no place there, the list comes back.
+---@param permission acp.Permission
+---@param done fun(answered: boolean)
+---@param screen acp.PermissionScreen
+local function preview_in_file(permission, done, screen)
+  -- The window that chooses has given the keyboard back, insert mode included.
+  vim.cmd.stopinsert()
+  screen.now = require('acp.proposal').open(permission, done, function()
+    M.show(permission.id, done, { how = 'next' }, screen)
+  end)
+end
+
 --- Opens both windows.
 ---@param id integer
 ---@param done fun(answered: boolean)
 ---@param moment acp.Moment
----@return acp.Choosing?
-function M.open(id, done, moment)
+---@param screen acp.PermissionScreen
+function M.show(id, done, moment, screen)
   local permission = require('acp.permission').find(id)
   if not permission then
-    done(true)
-    return nil
+    screen.now = nil
+    return done(true)
   end
   local preview = require('acp.permission.preview').open(permission)
   local choices = require('acp.permission.choices')
-  local choosing = require('acp.ui.select').open(choices.of(permission), {
+  local keys = preview.keys
+  local choosing ---@type acp.Choosing
+  if choices.has_preview(permission) then
+    keys.p = function()
+      choosing.close()
+      preview.close()
+      preview_in_file(permission, done, screen)
+    end
+  end
+  choosing = require('acp.ui.select').open(choices.of(permission), {
     prompt = require('acp.permission').title(permission),
     kind = 'acp_permission',
     about = choices.about(permission),
@@ -104,24 +83,49 @@ function M.open(id, done, moment)
       end,
     },
     place = preview.place,
-    keys = preview.keys,
+    keys = keys,
     partner = preview.owns,
   }, function(choice)
     preview.close()
-    if choice then
+    if choice and choice.preview then
+      preview_in_file(permission, done, screen)
+    elseif choice then
       choose(permission, choice, done)
     else
       done(false)
     end
   end)
   preview.fit()
-  return {
+  screen.now = {
     focus = choosing.focus,
     close = function()
       choosing.close()
       preview.close()
     end,
   }
+end
+
+--- Asks on the screen.
+---@param id integer
+---@param done fun(answered: boolean)
+---@param moment acp.Moment
+---@return acp.Choosing?
+function M.open(id, done, moment)
+  local screen = {} ---@type acp.PermissionScreen
+  M.show(id, done, moment, screen)
+  return screen.now
+    and {
+      focus = function()
+        if screen.now then
+          screen.now.focus()
+        end
+      end,
+      close = function()
+        if screen.now then
+          screen.now.close()
+        end
+      end,
+    }
 end
 
 return M

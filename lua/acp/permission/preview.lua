@@ -127,7 +127,7 @@ end
 ---@param permission acp.Permission
 ---@return acp.Preview
 function M.open(permission)
-  local state = { choices = #permission.options + 2 } ---@type acp.PreviewState
+  local state = { choices = #permission.options + 3 } ---@type acp.PreviewState
   local own = not require('acp.ui.select').has_picker()
   state.handle = require('acp.ui.detail').open({
     session = permission.session,

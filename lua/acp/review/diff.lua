@@ -7,6 +7,7 @@ local M = {}
 
 --- The lines of a hunk before and after.
 ---@class (exact) acp.HunkText
+---@field id? integer
 ---@field path string
 ---@field session integer
 ---@field line integer the first one, from 1
@@ -34,6 +35,7 @@ end
 local function of_buffer(file, hunk)
   local first, last = store.rows(file, hunk)
   return {
+    id = hunk.id,
     path = file.path,
     session = hunk.session,
     line = first + 1,
@@ -63,7 +65,7 @@ function M.of(file, ids)
       if not ids or vim.list_contains(ids, hunk.id) then
         local session, line = hunk.session, hunk.start
         local it = { path = file.path, session = session, line = line, old = hunk.old }
-        it.new = hunk.new
+        it.new, it.id = hunk.new, hunk.id
         table.insert(found, it)
       end
     end

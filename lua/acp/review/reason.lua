@@ -5,10 +5,11 @@ local notify = require('acp.notify')
 
 local M = {}
 
+--- A path as an agent knows it.
 ---@param session integer
 ---@param path string
 ---@return string # as seen from the session's project
-local function path_for(session, path)
+function M.path_for(session, path)
   local info = require('acp.session').info(session)
   local root = info and info.cwd .. '/'
   return root and vim.startswith(path, root) and path:sub(#root + 1) or path
@@ -25,7 +26,7 @@ local function prompt(hunks, reason)
     parts[1] = ('I have rejected %s; the files are without them again.'):format(what)
   end
   for _, it in ipairs(hunks) do
-    table.insert(parts, diff.quote(it, path_for(it.session, it.path)))
+    table.insert(parts, diff.quote(it, M.path_for(it.session, it.path)))
   end
   table.insert(parts, 'Why: ' .. reason)
   return table.concat(parts, '\n\n')
