@@ -44,6 +44,7 @@ mod login;
 mod paint;
 mod permissions;
 mod permissions_look;
+mod permissions_preview;
 mod permissions_typing;
 mod plan;
 mod prompt;

@@ -149,7 +149,7 @@ nvim_tests! {
         wait_window(&mut nvim, "fake asks (edit): Edit greet.lua");
         nvim.wait_screen("+ --- Says hello.");
         nvim.resize(60, 16);
-        let frame = nvim.wait_screen("1-5 or <CR> chooses");
+        let frame = nvim.wait_screen("1-6 or <CR> chooses");
         for text in ["1  ✓  Yes", "5  ■  Stop the agent", "Edit greet.lua"] {
             assert!(frame.find(text).is_some(), "{text}\n{}", frame.text());
         }

@@ -111,7 +111,8 @@ function M.of(permission)
   end
   table.insert(list, { label = label('stop', 'Stop the agent'), stop = true })
   if M.has_preview(permission) then
-    table.insert(list, { label = label('preview', 'Preview in the file (p)'), preview = true })
+    local key = require('acp.ui.select').has_picker() and '' or ' (p)'
+    table.insert(list, { label = label('preview', 'Preview in the file' .. key), preview = true })
   end
   return list
 end

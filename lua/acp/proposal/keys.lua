@@ -77,18 +77,20 @@ end
 ---@return string[]
 function M.in_words(words, width)
   local keys = require('acp.config').get().permissions.keys
-  local rows = { words } ---@type string[]
+  local rows, count = { words }, 0 ---@type string[], integer
   for _, key in ipairs(M.all) do
     local lhs = key.word and keys[key.name]
     local more = lhs and ('  %s %s'):format(lhs, key.word) or ''
     local row = rows[#rows] .. more
     if vim.fn.strdisplaywidth(row) <= width then
       rows[#rows] = row
+      count = count + (more ~= '' and #rows == 2 and 1 or 0)
     elseif #rows == 1 then
-      rows[2] = more:sub(2)
+      rows[2], count = more:sub(2), 1
     end
   end
-  return rows
+  -- A key alone is not worth a row.
+  return count == 1 and { rows[1] } or rows
 end
 
 return M

@@ -11,6 +11,8 @@ local M = {}
 
 --- How long after the end of a turn changes are still found, in milliseconds.
 local patience = 3000
+--- How far from where they were lines may be to be taken for the same without further evidence.
+local nearby = 3
 
 --- A part of a proposal that the user does not want as it is.
 ---@class (exact) acp.ProposedPart
@@ -21,10 +23,12 @@ local patience = 3000
 ---@field new string[]
 ---@field edited? string[] what the user wants instead; nil: what was there before
 ---@field state? 'busy'|'done'|'lost'
+---@field unsaved? boolean it is so in the buffer, and not yet on the disk
 
 ---@class (exact) acp.SettlingParts
 ---@field session integer
 ---@field parts acp.ProposedPart[]
+---@field before table<string, true> what waited when it was allowed: it is not what comes
 ---@field ending? boolean the turn is over
 
 ---@type acp.SettlingParts[]
@@ -86,20 +90,31 @@ local function compared(part, hunk)
   if same(hunk.old, part.old, alone) and same(hunk.new, part.new, alone) then
     return { id = hunk.id, first = first, last = first + #hunk.new }
   end
+  -- It may have become one with a change that waited there before.
   local skipped = within(part.new, hunk.new)
-  if skipped then
+  local near = math.abs(hunk.line + (skipped or 0) - part.line) <= nearby
+  if skipped and (near or within(part.old, hunk.old)) then
     return { first = first + skipped, last = first + skipped + #part.new }
   end
 end
 
+--- A hunk as it is now.
+---@param hunk acp.HunkText
+---@return string
+local function name_of(hunk)
+  return table.concat({ hunk.path, hunk.id or 0, table.concat(hunk.new, '\n') }, '\0')
+end
+
 --- The nearest place where a part has arrived; what is exactly it comes first.
 ---@param part acp.ProposedPart
----@param hunks acp.HunkText[]
+---@param file acp.ReviewFile
+---@param before table<string, true> what waited before the change was allowed
 ---@return acp.ArrivedPart?
-local function arrived(part, hunks)
+local function arrived(part, file, before)
   local best, far ---@type acp.ArrivedPart?, number?
-  for _, hunk in ipairs(hunks) do
-    local at = hunk.session == part.session and compared(part, hunk)
+  for _, hunk in ipairs(require('acp.review.diff').of(file)) do
+    local new = hunk.session == part.session and not before[name_of(hunk)]
+    local at = new and compared(part, hunk)
     if at then
       local distance = math.abs(at.first + 1 - part.line) + (at.id and 0 or 1e6)
       if not far or distance < far then
@@ -131,6 +146,10 @@ local function report(it)
   end
   if #done == 0 then
     return
+  end
+  for _, part in ipairs(done) do
+    local buf = find.find(part.path)
+    part.unsaved = buf ~= nil and vim.bo[buf].modified
   end
   local words = require('acp.proposal.words').reverted(done)
   local _, err = require('acp.session').prompt(words, { session = it.session })
@@ -205,7 +224,7 @@ local function replace_all(it, parts)
   end)
   for _, part in ipairs(parts) do
     local file = file_of(part.path)
-    local at = file and arrived(part, require('acp.review.diff').of(file))
+    local at = file and arrived(part, file, it.before)
     local why ---@type string?
     if not file or not at then
       why = 'it has changed meanwhile'
@@ -225,10 +244,9 @@ end
 ---@param file acp.ReviewFile
 ---@param parts acp.ProposedPart[]
 local function settle(it, file, parts)
-  local hunks = require('acp.review.diff').of(file)
   local ids, rejected, others = {}, {}, {}
   for _, part in ipairs(parts) do
-    local at = arrived(part, hunks)
+    local at = arrived(part, file, it.before)
     if at then
       part.state = 'busy'
       local exact = at.id and not part.edited
@@ -317,7 +335,13 @@ end
 ---@param parts acp.ProposedPart[]
 function M.watch(session, parts)
   attach()
-  table.insert(watched, { session = session, parts = parts })
+  local before = {} ---@type table<string, true>
+  for _, file in ipairs(store.files()) do
+    for _, hunk in ipairs(require('acp.review.diff').of(file)) do
+      before[name_of(hunk)] = true
+    end
+  end
+  table.insert(watched, { session = session, parts = parts, before = before })
 end
 
 return M

@@ -160,13 +160,14 @@ local function take(file, plan)
       table.insert(now, hunk)
     end
   end
+  local decided = {} ---@type table<string, acp.ProposedHunk>
+  for _, hunk in ipairs(before) do
+    decided[table.concat(hunk.new, '\n')] = hunk
+  end
   for i, hunk in ipairs(now) do
-    for k, other in ipairs(before) do
-      local alike = #before == #now and i == k or vim.deep_equal(other.new, hunk.new)
-      if alike then
-        hunk.refused, hunk.edited = other.refused, other.edited
-        break
-      end
+    local same = #before == #now and before[i] or decided[table.concat(hunk.new, '\n')]
+    if same then
+      hunk.refused, hunk.edited = same.refused, same.edited
     end
   end
   file.hunks, file.missing = now, plan.missing

@@ -57,6 +57,13 @@ function M.reverted(parts)
       .. ' it again.',
   }, parts)
   table.insert(all, 1, 'I have allowed your change, but not all of it.')
+  for _, part in ipairs(parts) do
+    if part.unsaved then
+      local path = reason.path_for(part.session, part.path)
+      table.insert(all, path .. ' is not saved: until I save it, the disk has your version of it.')
+      break
+    end
+  end
   return table.concat(all, '\n\n')
 end
 
