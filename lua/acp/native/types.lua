@@ -27,32 +27,11 @@
 ---@field remote? string the agent's own name for the session
 ---@field usage? acp.Usage
 
----@class (exact) acp.PermissionOption
----@field id string
----@field name string
----@field kind 'allow_once'|'allow_always'|'reject_once'|'reject_always'|'' empty: nobody knows
-
 --- A prompt that waits for its turn.
 ---@class (exact) acp.Queued
 ---@field tag integer
 ---@field text string
 ---@field blocks integer how many there are, the text among them
-
----@class (exact) acp.Permission
----@field id integer
----@field session integer
----@field title string
----@field kind string what sort of thing it is: "edit", "execute" …
----@field tool_call string
----@field options acp.PermissionOption[]
----@field tool? string the tool's name for programs
----@field paths string[] what it touches, as the agent wrote it
----@field command? string what it runs
----@field cwd? string where
----@field url? string what it visits
----@field entry? integer where its tool call is in the chat, from 1
----@field changes? integer how many changes to files it shows
----@field rule? acp.Rule would allow exactly this from now on
 
 --- A condition that is not there holds for everything. To allow something a rule must match all of
 --- it, to reject it or to ask about it a part is enough.
@@ -274,20 +253,6 @@
 ---@field tag integer
 ---@field paths string[]
 ---@field sure? boolean although the disk says the same of them as before
-
----@class (exact) acp.AskedPermission: acp.Asked
----@field title string
----@field tool_kind string
----@field tool_call string
----@field options acp.PermissionOption[]
----@field tool? string
----@field paths string[]
----@field command? string
----@field cwd? string
----@field url? string
----@field entry? integer
----@field changes? integer
----@field rule? acp.Rule
 
 ---@alias acp.FieldValue string|number|boolean|string[]
 

@@ -1,0 +1,37 @@
+---@meta
+--- The tables about permissions, beside those of `types.lua`. Nothing here runs.
+
+---@class (exact) acp.PermissionOption
+---@field id string
+---@field name string
+---@field kind 'allow_once'|'allow_always'|'reject_once'|'reject_always'|'' empty: nobody knows
+
+---@class (exact) acp.Permission
+---@field id integer
+---@field session integer
+---@field title string
+---@field kind string what sort of thing it is: "edit", "execute" …
+---@field tool_call string
+---@field options acp.PermissionOption[]
+---@field tool? string the tool's name for programs
+---@field paths string[] what it touches, as the agent wrote it
+---@field command? string what it runs
+---@field cwd? string where
+---@field url? string what it visits
+---@field entry? integer where its tool call is in the chat, from 1
+---@field changes? integer how many changes to files it shows
+---@field rule? acp.Rule would allow exactly this from now on
+
+---@class (exact) acp.AskedPermission: acp.Asked
+---@field title string
+---@field tool_kind string
+---@field tool_call string
+---@field options acp.PermissionOption[]
+---@field tool? string
+---@field paths string[]
+---@field command? string
+---@field cwd? string
+---@field url? string
+---@field entry? integer
+---@field changes? integer
+---@field rule? acp.Rule
