@@ -6,6 +6,7 @@
 
 mod file;
 mod keep;
+mod on_disk;
 mod settled;
 mod store;
 mod told;
@@ -18,11 +19,12 @@ use std::time::Instant;
 use self::file::{File, lines_of};
 use self::keep::Keeper;
 pub use self::keep::Kept;
+pub use self::on_disk::{Lost, OnDisk};
+use self::on_disk::{bring_back, put_back, text_on_disk};
 use self::settled::Settled;
 pub use self::store::Config;
 pub use self::told::{Change, HunkText, Hunks, Kind, ShownHunk};
 use super::buffers::{Author, BufferId, Format, Known, Splice};
-use super::disk;
 use super::input::Input;
 use super::outbox::{Item, Outbox};
 use super::published::Published;
@@ -30,43 +32,8 @@ use crate::changes::edits::Edit;
 use crate::changes::mirror::Mirror;
 use crate::changes::review::Review;
 pub use crate::changes::review::Which;
-use crate::session::event::DiskError;
 use crate::session::ids::{SessionId, Tag};
-use crate::session::question::FileRange;
 use tokio::sync::mpsc::Sender;
-
-/// A file that an agent has changed on the disk, while the editor had it not open.
-#[derive(Debug, Clone)]
-pub struct OnDisk {
-    /// Whose agent.
-    pub session: SessionId,
-    /// When it was what it was before.
-    pub since: Instant,
-    /// The file, with links resolved.
-    pub path: String,
-    /// Its text before; none if there was no file.
-    pub before: Option<Arc<str>>,
-    /// Its text after; none if there is no file any more.
-    pub after: Option<Arc<str>>,
-}
-
-impl OnDisk {
-    /// What a file is before it is changed. What is no text can't be shown beside what it becomes.
-    pub(super) fn before(session: SessionId, path: String) -> Option<OnDisk> {
-        let range = FileRange { path: path.clone(), line: None, limit: None };
-        let before = match disk::read(&range) {
-            Ok(text) => Some(text.into()),
-            Err(DiskError::NotFound) => None,
-            Err(DiskError::Other(_)) => return None,
-        };
-        Some(OnDisk { session, since: Instant::now(), path, before, after: None })
-    }
-
-    /// And what it has become.
-    pub(super) fn after(self, text: Option<Arc<str>>) -> OnDisk {
-        OnDisk { after: text, ..self }
-    }
-}
 
 /// Which hunks are meant.
 #[derive(Debug, Clone)]
@@ -198,6 +165,7 @@ impl Reviews {
 
     /// This is what the disk has of a file whose buffer was closed.
     pub(super) fn found_closed(&mut self, path: &str, text: Option<&str>) {
+        self.settled.touch(path);
         let Some(file) = self.files.get_mut(path).filter(|it| it.buffer.is_none()) else { return };
         let (lines, format) = lines_of(text.unwrap_or_default());
         file.format = format;
@@ -212,6 +180,10 @@ impl Reviews {
     /// An agent has changed files that are not open.
     pub(super) fn found(&mut self, changes: Vec<OnDisk>) {
         for mut change in changes {
+            if self.settled.is_stale(&change.path, change.seen) {
+                self.see_again(change);
+                continue;
+            }
             change.before = self.settled.before(&change.path, change.since, change.before);
             if change.before == change.after && !self.files.contains_key(&change.path) {
                 continue;
@@ -226,6 +198,7 @@ impl Reviews {
                         file.review.written();
                     }
                     (file.kind, file.format) = (file.kind.then(change.after.is_some()), format);
+                    file.lost = change.lost;
                 }
                 None => {
                     let (before, was) = lines_of(change.before.as_deref().unwrap_or_default());
@@ -233,12 +206,29 @@ impl Reviews {
                     let format = if change.after.is_some() { format } else { was };
                     let mut file = File::new(Review::new(before, lines, who), kind, was);
                     (file.format, file.name) = (format, change.path.clone());
+                    file.lost = change.lost;
                     self.files.insert(change.path.clone(), file);
                 }
             }
             self.keeper.changed(&change.path);
             self.dirty.insert(change.path);
         }
+    }
+
+    /// Looks at a file once more: it has changed while somebody looked at it.
+    fn see_again(&self, change: OnDisk) {
+        let inputs = self.inputs.clone();
+        tokio::task::spawn_blocking(move || {
+            let seen = Instant::now();
+            let after = text_on_disk(&change.path).map(Arc::from);
+            if after.is_none() && Path::new(&change.path).exists() {
+                return;
+            }
+            let found = OnDisk { seen, after, ..change };
+            if inputs.blocking_send(Input::Found(vec![found])).is_err() {
+                tracing::debug!("the core is gone");
+            }
+        });
     }
 
     /// An agent has changed a file that has a buffer. Its changes are those of the buffer, unless it
@@ -376,15 +366,23 @@ impl Reviews {
         after.reject(which);
         let now = file.text(file.review.now(), file.format);
         let expected = if file.kind == Kind::Deleted { None } else { Some(now) };
-        let wanted = match (file.kind, after.hunks().is_empty()) {
+        let wanted = match (file.kind(), after.hunks().is_empty()) {
             (Kind::Made, true) => None,
             (_, true) => Some(file.text(after.now(), file.was)),
             (_, false) => Some(file.text(after.now(), file.format)),
         };
         let open = file.buffer.is_some();
+        if open && wanted.is_some() {
+            let err = Some(format!("{path} is open and has changed since"));
+            return self.outbox.push([Item::Rejected(tag, path.clone(), err)]);
+        }
+        let lost = file.lost.clone().filter(|_| file.kind == Kind::Deleted);
         let (path, after, inputs) = (path.clone(), Box::new(after), self.inputs.clone());
         tokio::task::spawn_blocking(move || {
-            let result = put_back(&path, expected.filter(|_| !open).as_deref(), wanted.as_deref());
+            let result = match (&wanted, lost) {
+                (Some(text), Some(lost)) => bring_back(Path::new(&path), text, &lost),
+                _ => put_back(&path, expected.filter(|_| !open).as_deref(), wanted.as_deref()),
+            };
             let rejected = Rejected { tag, path, after, result };
             if inputs.blocking_send(Input::Rejected(rejected)).is_err() {
                 tracing::debug!("the core is gone");
@@ -396,12 +394,13 @@ impl Reviews {
     pub(super) fn rejected(&mut self, it: Rejected) {
         if let (Ok(()), Some(file)) = (&it.result, self.files.get_mut(&it.path)) {
             file.review = *it.after;
+            self.settled.touch(&it.path);
             if file.kind == Kind::Deleted {
                 file.kind = Kind::Changed;
             }
             if file.review.hunks().is_empty() {
                 file.format = file.was;
-                let made = file.kind == Kind::Made;
+                let made = file.kind() == Kind::Made;
                 let text = (!made).then(|| file.text(file.review.now(), file.was).into());
                 self.settled.settle(&it.path, text);
             }
@@ -437,29 +436,5 @@ impl Reviews {
                 }
             }
         }
-    }
-}
-
-/// The text of a file, if there is one that can be read.
-pub(super) fn text_on_disk(path: &str) -> Option<String> {
-    disk::read(&FileRange { path: path.to_owned(), line: None, limit: None }).ok()
-}
-
-/// Writes what a file was before, if it is still what is expected; no text is no file.
-fn put_back(path: &str, expected: Option<&str>, wanted: Option<&str>) -> Result<(), String> {
-    if let Some(expected) = expected
-        && text_on_disk(path).as_deref() != Some(expected)
-    {
-        return Err(format!("{path} has changed since: open it to look at it"));
-    }
-    match wanted {
-        Some(text) => disk::write(path, text).map_err(|error| match error {
-            DiskError::NotFound => format!("there is no file {path}"),
-            DiskError::Other(words) => words,
-        }),
-        None => match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.to_string()),
-            _ => Ok(()),
-        },
     }
 }

@@ -233,6 +233,57 @@ nvim_tests! {
         wait_disk(&mut nvim, "a.txt", &old().replace("line 9\n", "LINE 9\n"));
     }
 
+    fn lines_of_the_user_in_a_file_that_an_agent_made(target: &Target) {
+        for (accept, open) in [(true, true), (false, true), (true, false), (false, false)] {
+            let mut nvim = start(target, Options::default(), &[change(Way::Told, "made.txt", None, "one\ntwo\nthree\n")]);
+            turn(&mut nvim);
+            wait_pending(&mut nvim, &only("made.txt", "made", &json!([[1, [], ["one", "two", "three"], "pending"]])));
+            nvim.command("edit made.txt");
+            nvim.wait_screen("gla accept");
+            let left = if accept {
+                nvim.input("jVgla");
+                wait_pending(&mut nvim, &only("made.txt", "changed", &json!([[1, [], ["one"], "pending"], [3, [], ["three"], "pending"]])));
+                "two\n"
+            } else {
+                nvim.input("Gomine<Esc>");
+                nvim.command("write");
+                wait_pending(&mut nvim, &only("made.txt", "changed", &json!([[1, [], ["one", "two", "three"], "pending"]])));
+                "mine\n"
+            };
+            if open {
+                nvim.input("ggglR");
+            } else {
+                nvim.command("bdelete");
+                wait_lua(&mut nvim, "return #require('acp.review.store').files() == 1 and require('acp.review.store').files()[1].buf == nil", &json!(true));
+                nvim.command("Acp reject all");
+            }
+            wait_pending(&mut nvim, &json!([]));
+            wait_disk(&mut nvim, "made.txt", left);
+        }
+    }
+
+    fn a_rewind_leaves_nothing_to_review(target: &Target) {
+        for open in [true, false] {
+            let mut steps = change(Way::Told, "a.txt", Some(&old()), &new());
+            steps.extend([on_disk("made.txt", "made\n"), json!({ "delete_file": "gone.txt" })]);
+            let mut nvim = start(target, Options::default(), &[steps]);
+            nvim.scratch().write("a.txt", &old());
+            nvim.scratch().write("gone.txt", "gone\n");
+            if open {
+                nvim.command("edit a.txt");
+            }
+            turn(&mut nvim);
+            let gone = json!(["gone.txt", "deleted", [[1, ["gone"], [], "pending"]]]);
+            let made = json!(["made.txt", "made", [[1, [], ["made"], "pending"]]]);
+            wait_pending(&mut nvim, &json!([["a.txt", "changed", three()], gone, made]));
+            wait_lua(&mut nvim, "return #require('acp.rewind').turns((require('acp.session').resolve()))", &json!(1));
+            lua(&mut nvim, "assert(require('acp').rewind({ turn = '1' }))");
+            wait_pending(&mut nvim, &json!([]));
+            wait_disk(&mut nvim, "a.txt", &old());
+            wait_disk(&mut nvim, "gone.txt", "gone\n");
+        }
+    }
+
     fn an_agent_that_dies_leaves_its_changes(target: &Target) {
         let mut steps = change(Way::Asked, "a.txt", None, &new());
         steps.extend([on_disk("b.txt", "b\n"), json!({ "exit": 3 })]);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Lost;
 use super::told::{Change, HunkText, Hunks, Kind, ShownHunk};
 use crate::changes::format::{Ending, Format, split};
 use crate::changes::mirror::Mirror;
@@ -23,16 +24,30 @@ pub(super) struct File {
     pub(super) was: Format,
     /// How it is written.
     pub(super) format: Format,
+    /// What it was before it was deleted.
+    pub(super) lost: Option<Lost>,
     /// Whether the editor is to be told all of it.
     pub(super) full: bool,
     /// What the editor was told.
     told: Seen,
+    told_kind: Kind,
 }
 
 impl File {
     pub(super) fn new(review: Review, kind: Kind, was: Format) -> File {
         let (name, told) = (String::new(), Seen::default());
-        File { review, kind, name, buffer: None, was, format: was, full: true, told }
+        File {
+            review,
+            kind,
+            name,
+            buffer: None,
+            was,
+            format: was,
+            lost: None,
+            full: true,
+            told,
+            told_kind: kind,
+        }
     }
 
     pub(super) fn opened(mut self, buffer: BufferId, name: &str) -> File {
@@ -50,9 +65,17 @@ impl File {
         self.kind != Kind::Deleted
     }
 
+    /// What became of it. What an agent made is the user's as soon as there is a line of theirs.
+    pub(super) fn kind(&self) -> Kind {
+        match self.kind {
+            Kind::Made if !self.review.base().is_empty() => Kind::Changed,
+            kind => kind,
+        }
+    }
+
     /// What it was, if it was there.
     pub(super) fn before(&self) -> Option<(Mirror, Format)> {
-        (self.kind != Kind::Made).then(|| (self.review.base().clone(), self.was))
+        (self.kind() != Kind::Made).then(|| (self.review.base().clone(), self.was))
     }
 
     /// All of it is accepted: whatever comes next is compared with this. Its text, if it is there.
@@ -70,7 +93,9 @@ impl File {
             self.told = Seen::default();
         }
         let News { mut set, mut gone } = self.review.news(&mut self.told);
-        if !full && set.is_empty() && gone.is_empty() {
+        let kind = self.kind();
+        let known = std::mem::replace(&mut self.told_kind, kind) == kind;
+        if !full && known && set.is_empty() && gone.is_empty() {
             return None;
         }
         if !full && self.buffer.is_none() {
@@ -79,7 +104,7 @@ impl File {
         }
         let set: Vec<ShownHunk> = set.iter().map(|it| self.shown(it)).collect();
         let (path, buffer, count) = (self.name.clone(), self.buffer, self.review.hunks().len());
-        Some(Hunks { path, buffer, full, kind: self.kind, set, gone, count })
+        Some(Hunks { path, buffer, full, kind, set, gone, count })
     }
 
     fn shown(&self, hunk: &Hunk) -> ShownHunk {
@@ -100,7 +125,7 @@ impl File {
         let hunks: Vec<HunkText> =
             self.review.hunks().iter().map(|it| self.hunk_text(it)).collect();
         let session = hunks.last()?.session;
-        let (path, kind) = (self.name.clone(), self.kind);
+        let (path, kind) = (self.name.clone(), self.kind());
         Some(Change { path, kind, session, hunks })
     }
 

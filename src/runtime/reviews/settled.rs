@@ -19,6 +19,8 @@ type Text = Option<Arc<str>>;
 pub(super) struct Settled {
     texts: BTreeMap<String, (Instant, Text)>,
     read: BTreeMap<String, (Instant, Mirror)>,
+    /// When something of ours last changed a file, or found it changed by the user.
+    touched: BTreeMap<String, Instant>,
     /// When the last two turns of each session began.
     turns: BTreeMap<SessionId, (Instant, Instant)>,
 }
@@ -26,7 +28,18 @@ pub(super) struct Settled {
 impl Settled {
     /// A file is as the user wants it.
     pub(super) fn settle(&mut self, path: &str, text: Text) {
+        self.touch(path);
         self.texts.insert(path.to_owned(), (Instant::now(), text));
+    }
+
+    /// A file is another since now, and not by an agent.
+    pub(super) fn touch(&mut self, path: &str) {
+        self.touched.insert(path.to_owned(), Instant::now());
+    }
+
+    /// Whether somebody who looked at a file back then could not know what it is.
+    pub(super) fn is_stale(&self, path: &str, seen: Instant) -> bool {
+        self.touched.get(path).is_some_and(|it| *it >= seen)
     }
 
     /// A buffer has read its file.
@@ -59,6 +72,7 @@ impl Settled {
         if let Some(oldest) = self.turns.values().map(|it| it.0).min() {
             self.texts.retain(|_, it| it.0 >= oldest);
             self.read.retain(|_, it| it.0 >= oldest);
+            self.touched.retain(|_, it| *it >= oldest);
         }
     }
 

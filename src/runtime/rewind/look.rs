@@ -12,8 +12,8 @@ use super::undo::Is;
 use super::{Rewind, Whose};
 use crate::runtime::disk;
 use crate::runtime::input::Input;
-use crate::runtime::reviews::OnDisk;
-use crate::runtime::snapshot::{Changed, Error, Snapshot, Snapshots, Was};
+use crate::runtime::reviews::{Lost, OnDisk};
+use crate::runtime::snapshot::{Changed, Error, Snapshot, Snapshots};
 use crate::session::ids::SessionId;
 
 /// How long a look is put off: tool calls often end one right after the other.
@@ -56,9 +56,10 @@ impl Rewind {
             begun.looking.store(false, Ordering::Relaxed);
             let work = move || {
                 let Some(files) = begun.files.get() else { return };
+                let when = (begun.at, Instant::now());
                 match whose.snapshots.changed_since(files) {
                     Ok(changed) => {
-                        whose.found(&changed, begun.at, |found| {
+                        whose.found(&changed, when, |found| {
                             inputs.blocking_send(found).map_err(drop)
                         });
                     }
@@ -77,10 +78,10 @@ impl Whose {
     pub(super) fn found<E>(
         &self,
         changed: &[Changed],
-        since: Instant,
+        when: (Instant, Instant),
         send: impl FnOnce(Input) -> Result<(), E>,
     ) {
-        let of = |it: &Changed| on_disk(&self.snapshots, (self.session, since), it).transpose();
+        let of = |it: &Changed| on_disk(&self.snapshots, (self.session, when), it).transpose();
         let found: Vec<OnDisk> = changed
             .iter()
             .filter(|it| !disk::is_temporary(&it.path.0))
@@ -96,18 +97,25 @@ impl Whose {
 /// The texts of a file that has changed; nothing where one of them is none.
 fn on_disk(
     snapshots: &Snapshots,
-    (session, since): (SessionId, Instant),
+    (session, (since, seen)): (SessionId, (Instant, Instant)),
     changed: &Changed,
 ) -> Result<Option<OnDisk>, Error> {
-    let text = |was: &Was| -> Result<Option<Option<Arc<str>>>, Error> {
-        Ok(match Is::of(snapshots, was)? {
+    let text = |is: &Is| -> Option<Option<Arc<str>>> {
+        match is {
             Is::Missing => Some(None),
             is => is.text().map(|text| Some(text.into())),
-        })
+        }
     };
-    let (Some(before), Some(after)) = (text(&changed.before)?, text(&changed.after)?) else {
+    let (was, is) = (Is::of(snapshots, &changed.before)?, Is::of(snapshots, &changed.after)?);
+    let (Some(before), Some(after)) = (text(&was), text(&is)) else {
         return Ok(None);
     };
     let Some(path) = changed.path.0.to_str().map(str::to_owned) else { return Ok(None) };
-    Ok(Some(OnDisk { session, since, path, before, after }))
+    let lost = match (was, is) {
+        (Is::File { bytes, executable }, Is::Missing) => {
+            Some(Lost { bytes: bytes.into(), executable })
+        }
+        _ => None,
+    };
+    Ok(Some(OnDisk { session, since, seen, path, before, after, lost }))
 }
