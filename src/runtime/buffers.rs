@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::stamp::Stamp;
 pub use crate::changes::format::{Ending, Format};
 use crate::changes::mirror::Mirror;
 pub use crate::changes::review::Author;
@@ -26,6 +27,8 @@ pub enum News {
     Seed(Seed),
     /// It has changed.
     Lines(Splice),
+    /// Its file has this text.
+    InStep(BufferId, Mirror, Stamp),
     /// Its number has changed, and nothing else.
     Tick(BufferId, u64),
     /// Whether it has no lines at all, where it shows a single empty one.
@@ -88,6 +91,7 @@ impl News {
     pub(super) fn buffer(&self) -> Option<BufferId> {
         match self {
             News::Known(id, _)
+            | News::InStep(id, ..)
             | News::Tick(id, _)
             | News::Empty(id, _)
             | News::Lost(id)
@@ -116,6 +120,8 @@ enum Copy {
 struct Buffer {
     known: Known,
     copy: Copy,
+    /// What the disk says of the file that has the very text of the copy.
+    in_step: Option<Stamp>,
 }
 
 /// All loaded buffers.
@@ -150,11 +156,18 @@ impl Buffers {
             News::Known(id, known) => match self.buffers.get_mut(&id) {
                 Some(buffer) => buffer.known = known,
                 None => {
-                    self.buffers.insert(id, Buffer { known, copy: Copy::None });
+                    self.buffers.insert(id, Buffer { known, copy: Copy::None, in_step: None });
                 }
             },
             News::Seed(seed) => self.seed(seed),
             News::Lines(splice) => self.splice(&splice),
+            News::InStep(id, lines, stamp) => {
+                if let Some(buffer) = self.buffers.get_mut(&id)
+                    && matches!(&buffer.copy, Copy::Here(mirror) if mirror.same_lines(&lines))
+                {
+                    buffer.in_step = Some(stamp);
+                }
+            }
             News::Tick(id, tick) => {
                 if let Some(mirror) = self.mirror_mut(id) {
                     mirror.reach(tick);
@@ -168,6 +181,7 @@ impl Buffers {
             News::Lost(id) => {
                 if let Some(buffer) = self.buffers.get_mut(&id) {
                     (buffer.known.modified, buffer.copy) = (true, Copy::None);
+                    buffer.in_step = None;
                 }
             }
             News::Gone(id) => {
@@ -179,6 +193,7 @@ impl Buffers {
 
     fn seed(&mut self, seed: Seed) {
         let Some(buffer) = self.buffers.get_mut(&seed.buffer) else { return };
+        buffer.in_step = None;
         if seed.piece == 0 {
             buffer.copy = Copy::Coming { tick: seed.tick, pieces: 0, lines: String::new() };
         }
@@ -196,7 +211,7 @@ impl Buffers {
 
     fn splice(&mut self, splice: &Splice) {
         let Some(buffer) = self.buffers.get_mut(&splice.buffer) else { return };
-        buffer.known.modified = true;
+        (buffer.known.modified, buffer.in_step) = (true, None);
         let Copy::Here(mirror) = &mut buffer.copy else {
             // The pieces of before and those of after it would not fit together.
             buffer.copy = Copy::None;
@@ -217,7 +232,7 @@ impl Buffers {
 
     /// What is known of a buffer, and the copy of its text if it is here.
     pub(super) fn get(&self, id: BufferId) -> Option<(&Known, Option<&Mirror>)> {
-        let Buffer { known, copy } = self.buffers.get(&id)?;
+        let Buffer { known, copy, .. } = self.buffers.get(&id)?;
         Some(match copy {
             Copy::Here(mirror) => (known, Some(mirror)),
             _ => (known, None),
@@ -263,7 +278,7 @@ impl Buffers {
 
     /// The text of a buffer as its file would have it.
     pub(super) fn text(&self, id: BufferId) -> Option<Arc<str>> {
-        let Buffer { known, copy: Copy::Here(mirror) } = self.buffers.get(&id)? else {
+        let Buffer { known, copy: Copy::Here(mirror), .. } = self.buffers.get(&id)? else {
             return None;
         };
         Some(mirror.slice(1, None, known.format).into())
@@ -274,17 +289,21 @@ impl Buffers {
         &self,
         range: &FileRange,
         most: u64,
-        is_file: impl FnOnce(&str) -> bool,
+        on_disk: impl FnOnce(&str) -> Option<Stamp>,
     ) -> Option<Reaction> {
         let mut of_path = self.buffers.values().filter(|it| it.known.path == range.path);
-        let Some(Buffer { known, copy }) = of_path.next() else {
+        let Some(Buffer { known, copy, in_step }) = of_path.next() else {
             return self.all.then_some(Reaction::NotLoaded);
         };
         if of_path.next().is_some() {
             return None;
         }
-        // The disk has the same text, or a newer one.
-        if known.plain && !known.modified && is_file(&known.name) {
+        // An agent may have written it just now.
+        if known.plain
+            && !known.modified
+            && let Some(stamp) = on_disk(&known.name)
+            && *in_step != Some(stamp)
+        {
             return Some(Reaction::NotLoaded);
         }
         let Copy::Here(mirror) = copy else { return None };
@@ -308,6 +327,8 @@ fn each(lines: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
+    const STAMP: Stamp = Stamp { seconds: 1, nanoseconds: 2, size: 3, changed: (4, 5), inode: 6 };
+
     fn known(modified: bool) -> Known {
         let format = Format::default();
         Known { name: "/p/a".into(), path: "/p/a".into(), format, plain: true, modified }
@@ -323,7 +344,7 @@ mod tests {
     }
 
     fn read(buffers: &Buffers, line: Option<u32>) -> Option<Reaction> {
-        buffers.read(&FileRange { path: "/p/a".into(), line, limit: None }, 100, |_| true)
+        buffers.read(&FileRange { path: "/p/a".into(), line, limit: None }, 100, |_| Some(STAMP))
     }
 
     fn text_of(reaction: Option<Reaction>) -> Option<String> {
@@ -343,6 +364,9 @@ mod tests {
         assert_eq!(read(&buffers, None), Some(Reaction::NotLoaded), "the disk has the same");
         buffers.take(seed(0, "one\ntwo\n", false));
         buffers.take(seed(1, "three\n", true));
+        assert_eq!(read(&buffers, None), Some(Reaction::NotLoaded), "it may have another");
+        buffers.take(News::InStep(1, Mirror::new(0, ["one", "two", "three"]), STAMP));
+        assert_eq!(text_of(read(&buffers, None)).unwrap(), "one\ntwo\nthree\n");
         buffers.take(lines(5, 1..2, "typed\n\n"));
         assert_eq!(text_of(read(&buffers, None)).unwrap(), "one\ntyped\n\nthree\n");
         assert_eq!(text_of(read(&buffers, Some(4))).unwrap(), "three\n");

@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::agent::Agent;
 use super::audit::Audit;
-use super::bases::{Bases, InStep};
-use super::buffers::{Buffers, News};
+use super::bases::{self, Bases, InStep};
+use super::buffers::{BufferId, Buffers, Known, News};
 use super::disk::Disk;
 use super::input::Input;
 use super::merging::{self, Of, Plan, Refusal, Sides, Wanted};
@@ -28,6 +28,7 @@ use super::rewind::{self, Rewind};
 use super::surfaces::{DetailWish, Surfaces};
 use super::terminal::Running;
 use super::watcher::Watcher;
+use crate::changes::mirror::Mirror;
 use crate::protocol::peer::Peer;
 use crate::session::event::{Event, Happened, Wish};
 use crate::session::failure::Exit;
@@ -245,13 +246,32 @@ impl Core {
         self.buffers.take(news);
         if let (true, Some((known, Some(copy)))) = (seed, self.buffers.get(id)) {
             self.reviews.read(id, known, copy);
+            if !known.modified {
+                self.compare(id, (known.clone(), copy.clone()));
+            }
         }
+    }
+
+    /// Looks whether a buffer that was just copied or written has what its file has.
+    fn compare(&self, id: BufferId, (known, copy): (Known, Mirror)) {
+        let inputs = self.inputs.clone();
+        tokio::task::spawn_blocking(move || {
+            let Ok((stamp, text)) = bases::read(&known.name) else { return };
+            let same = *text == *copy.slice(1, None, known.format);
+            let news = Input::Buffer(News::InStep(id, copy, stamp));
+            if same && inputs.blocking_send(news).is_err() {
+                tracing::debug!("the core is gone");
+            }
+        });
     }
 
     fn track(&mut self, mut files: Vec<InStep>) {
         for file in &mut files {
             let Some((buffer, by_user)) = file.written else { continue };
             file.text = self.buffers.text(buffer);
+            if let Some((known, Some(copy))) = self.buffers.get(buffer) {
+                self.compare(buffer, (known.clone(), copy.clone()));
+            }
             if let (true, Some(text), Some((known, _))) =
                 (by_user, &file.text, self.buffers.get(buffer))
             {
@@ -327,6 +347,7 @@ impl Core {
                 self.apply(event);
             }
             Input::Happened(id, happened) => self.happened(id, happened),
+            Input::Buffer(news) => self.news(news),
             Input::Found(changes) => self.found(changes),
             Input::Closed(path, text) => self.reviews.found_closed(&path, text.as_deref()),
             Input::Rejected(rejected) => self.reviews.rejected(rejected),

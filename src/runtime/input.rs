@@ -1,6 +1,7 @@
 //! What comes to the core from the world: the one bounded channel that everything outside Neovim
 //! goes through, so that a flood waits where it comes from.
 
+use super::buffers::News;
 use super::reviews::{Kept, OnDisk, Rejected};
 use crate::session::event::{Event, Happened};
 use crate::session::ids::{ConnectionId, SessionId};
@@ -14,6 +15,8 @@ pub enum Input {
     Happened(ConnectionId, Happened),
     /// Something that is no agent's doing: time, the disk, a command.
     Event(Event),
+    /// Something about a buffer.
+    Buffer(News),
     /// Agents have changed files that are not open.
     Found(Vec<OnDisk>),
     /// What the disk has of a file under review whose buffer was closed; no text is no file.
@@ -32,6 +35,7 @@ impl Input {
         match self {
             Input::Bytes(id, _) | Input::Happened(id, _) => Some(*id),
             Input::Event(_)
+            | Input::Buffer(_)
             | Input::Found(_)
             | Input::Closed(..)
             | Input::Rejected(_)

@@ -1,7 +1,7 @@
 //! What the reducer asks for, done. Nothing here waits: what takes time becomes a task that
 //! reports to the core.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::agent::Agent;
@@ -11,6 +11,7 @@ use super::input::Input;
 use super::outbox::Item;
 use super::published::Summary;
 use super::reviews::OnDisk;
+use super::stamp::stamp;
 use super::terminal::Running;
 use super::timer;
 use crate::protocol::peer::Peer;
@@ -109,7 +110,7 @@ impl Core {
     }
 
     fn read_buffer(&self, range: &FileRange) -> Option<Reaction> {
-        self.buffers.read(range, self.disk.most, |name| Path::new(name).is_file())
+        self.buffers.read(range, self.disk.most, stamp)
     }
 
     fn closed(&mut self, session: SessionId) {
