@@ -219,7 +219,7 @@ impl Reviews {
     fn see_again(&self, change: OnDisk) {
         let inputs = self.inputs.clone();
         tokio::task::spawn_blocking(move || {
-            let seen = Instant::now();
+            let seen = Some(Instant::now());
             let after = text_on_disk(&change.path).map(Arc::from);
             if after.is_none() && Path::new(&change.path).exists() {
                 return;

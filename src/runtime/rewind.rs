@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
@@ -297,7 +297,6 @@ impl Rewind {
             let _turn = whose.turn.clone().lock_owned().await;
             let Ok((mut record, late)) = before.await else { return };
             let extra = having.extra().await;
-            let when = (begun.at, Instant::now());
             let work = move || {
                 record.late = late.load(Ordering::Relaxed);
                 let mut extra = extra();
@@ -313,7 +312,7 @@ impl Rewind {
                     tracing::warn!(%error, "this turn is not recorded");
                 }
                 let changed: Vec<_> = record.files.into_iter().map(|it| it.changed).collect();
-                whose.found(&changed, when, |found| inputs.blocking_send(found).map_err(drop));
+                whose.found(&changed, begun.at, |found| inputs.blocking_send(found).map_err(drop));
                 whose.tell(&outbox);
             };
             if let Err(error) = tokio::task::spawn_blocking(work).await {

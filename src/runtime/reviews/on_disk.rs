@@ -19,8 +19,8 @@ pub struct OnDisk {
     pub session: SessionId,
     /// When it was what it was before.
     pub since: Instant,
-    /// When it was looked at.
-    pub seen: Instant,
+    /// When it was looked at, if that is known to be so: a look at a whole project takes a while.
+    pub seen: Option<Instant>,
     /// The file, with links resolved.
     pub path: String,
     /// Its text before; none if there was no file.
@@ -50,12 +50,12 @@ impl OnDisk {
             Err(DiskError::Other(_)) => return None,
         };
         let now = Instant::now();
-        Some(OnDisk { session, since: now, seen: now, path, before, after: None, lost: None })
+        Some(OnDisk { session, since: now, seen: None, path, before, after: None, lost: None })
     }
 
     /// And what it has become.
     pub(in crate::runtime) fn after(self, text: Option<Arc<str>>) -> OnDisk {
-        OnDisk { after: text, seen: Instant::now(), ..self }
+        OnDisk { after: text, seen: Some(Instant::now()), ..self }
     }
 }
 

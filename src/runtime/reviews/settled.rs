@@ -38,8 +38,8 @@ impl Settled {
     }
 
     /// Whether somebody who looked at a file back then could not know what it is.
-    pub(super) fn is_stale(&self, path: &str, seen: Instant) -> bool {
-        self.touched.get(path).is_some_and(|it| *it >= seen)
+    pub(super) fn is_stale(&self, path: &str, seen: Option<Instant>) -> bool {
+        self.touched.get(path).is_some_and(|it| seen.is_none_or(|seen| *it >= seen))
     }
 
     /// A buffer has read its file.

@@ -56,10 +56,9 @@ impl Rewind {
             begun.looking.store(false, Ordering::Relaxed);
             let work = move || {
                 let Some(files) = begun.files.get() else { return };
-                let when = (begun.at, Instant::now());
                 match whose.snapshots.changed_since(files) {
                     Ok(changed) => {
-                        whose.found(&changed, when, |found| {
+                        whose.found(&changed, begun.at, |found| {
                             inputs.blocking_send(found).map_err(drop)
                         });
                     }
@@ -78,10 +77,10 @@ impl Whose {
     pub(super) fn found<E>(
         &self,
         changed: &[Changed],
-        when: (Instant, Instant),
+        since: Instant,
         send: impl FnOnce(Input) -> Result<(), E>,
     ) {
-        let of = |it: &Changed| on_disk(&self.snapshots, (self.session, when), it).transpose();
+        let of = |it: &Changed| on_disk(&self.snapshots, (self.session, since), it).transpose();
         let found: Vec<OnDisk> = changed
             .iter()
             .filter(|it| !disk::is_temporary(&it.path.0))
@@ -97,7 +96,7 @@ impl Whose {
 /// The texts of a file that has changed; nothing where one of them is none.
 fn on_disk(
     snapshots: &Snapshots,
-    (session, (since, seen)): (SessionId, (Instant, Instant)),
+    (session, since): (SessionId, Instant),
     changed: &Changed,
 ) -> Result<Option<OnDisk>, Error> {
     let text = |is: &Is| -> Option<Option<Arc<str>>> {
@@ -117,5 +116,5 @@ fn on_disk(
         }
         _ => None,
     };
-    Ok(Some(OnDisk { session, since, seen, path, before, after, lost }))
+    Ok(Some(OnDisk { session, since, seen: None, path, before, after, lost }))
 }
