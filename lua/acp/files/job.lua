@@ -94,7 +94,9 @@ function step(job)
   job.tag = last_tag
   waiting[last_tag] = job
   local copied = not job.plain and mirror.has(job.buf)
-  mirror.level(job.buf)
+  if job.reject then
+    mirror.level(job.buf)
+  end
   local action = vim.tbl_extend('error', text.live(job.buf, copied), {
     type = 'merge',
     tag = job.tag,

@@ -77,7 +77,6 @@ function M.tell(buf)
     plain = is_plain(buf),
     modified = vim.bo[buf].modified,
   })
-  M.level(buf)
 end
 
 local copy_on ---@type fun(buf: integer, attempt: integer, tick: integer, number: integer)
