@@ -191,6 +191,7 @@ function M.open(permission, done, list)
     at = 0,
     shown = false,
     tries = 0,
+    skipped = 0,
   }
   it.done, it.list, it.actions = done, list, actions(it)
   local what = { session = permission.session, tool_call = permission.tool_call, file = 1 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::files::{lua, write};
-use crate::permissions::{wait_open, wait_window};
+use crate::permissions::{PICKER, wait_open, wait_picker, wait_window};
 use crate::plugin::with_options;
 use crate::report::{REPORT, answers, assert_polite, calls, finish, send, wait_answers};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
@@ -274,6 +274,35 @@ nvim_tests! {
         wait_window(&mut nvim, TITLE);
         nvim.input("5");
         wait_bar(&mut nvim, "2 of 3 accepted");
+    }
+
+    fn who_closes_the_file_leaves_it_open(target: &Target) {
+        let (diffs, then) = whole(&[]);
+        let mut nvim = asked(target, Options::default(), (&diffs, &then));
+        preview(&mut nvim);
+        nvim.input(":bwipeout!<CR>");
+        nvim.wait_screen("Still open: ");
+        assert!(answers(&nvim).is_empty());
+        nvim.input(":Acp permissions<CR>");
+        wait_window(&mut nvim, TITLE);
+        nvim.input("p");
+        wait_bar(&mut nvim, "3 of 3 accepted");
+        nvim.input(":split<CR>:quit<CR>");
+        wait_bar(&mut nvim, "3 of 3 accepted");
+        nvim.input("glA");
+        assert_eq!(chosen(&mut nvim), "yes");
+    }
+
+    fn a_picker_of_others_leads_there_too(target: &Target) {
+        let (diffs, then) = whole(&[]);
+        let mut nvim = asked(target, Options::default(), (&diffs, &then));
+        nvim.lua(PICKER, json!([]));
+        send(&mut nvim, "go");
+        assert_eq!(wait_picker(&mut nvim, 1)[1][4], "»  Preview in the file");
+        lua(&mut nvim, "pickers[1].choose(5)");
+        wait_bar(&mut nvim, "3 of 3 accepted");
+        nvim.input("glA");
+        assert_eq!(chosen(&mut nvim), "yes");
     }
 
     fn what_is_answered_elsewhere_or_withdrawn_is_gone(target: &Target) {

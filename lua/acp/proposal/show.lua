@@ -43,6 +43,7 @@ local most = 20
 ---@field group? integer
 ---@field editor? integer the buffer in which a part is edited
 ---@field over? boolean
+---@field skipped integer files in a row in which nothing could be shown
 ---@field moving? boolean the window goes from one file to another
 
 ---@type table<integer, acp.ProposedFile[]> what was decided and left open, by permission
@@ -215,7 +216,11 @@ end
 local function skip(it, file, why, direction)
   local name = vim.fn.fnamemodify(file.path, ':~:.')
   notify.show(notify.fitting(('%s: %s'):format(name, why)), 'warn')
-  if it.files[it.at + direction] then
+  it.skipped = it.skipped + 1
+  if it.skipped > #it.files then
+    M.close(it)
+    return it.list()
+  elseif it.files[it.at + direction] then
     return show_file(it, it.at + direction, direction)
   elseif it.shown then
     return show_file(it, it.at - direction, direction > 0 and -1 or 1)
@@ -246,7 +251,7 @@ local function placed(it, file, plan, direction)
     local why = missing and require('acp.apply.words').missing(missing) or 'nothing would change'
     return skip(it, file, why, direction)
   end
-  it.shown = true
+  it.shown, it.skipped = true, 0
   vim.api.nvim_set_current_win(it.win --[[@as integer]])
   watch(it, buf)
   keys.add(buf, it.actions)
@@ -263,7 +268,7 @@ function look(it, direction)
   end
   it.tries = it.tries + 1
   if it.tries > most then
-    return
+    return direction and skip(it, file, 'the buffer does not come to rest', direction)
   end
   local _, err = require('acp.apply.ask').send({
     session = it.permission.session,
