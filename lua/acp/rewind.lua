@@ -31,15 +31,6 @@ local lists = {}
 ---@type table<integer, acp.Rewinding> by tag
 local going = {}
 
---- A buffer with changes that are not saved.
----@param buf integer
----@param path string
----@return table
-local function unsaved(buf, path)
-  local live = require('acp.files.text').live(buf, false)
-  return vim.tbl_extend('error', live, { path = path })
-end
-
 --- What the editor has of a session's project.
 ---@param session integer
 ---@return { open: string[], modified: table[], loaded: string[] }
@@ -56,7 +47,8 @@ local function having(session)
         table.insert(has.loaded, path)
       end
       if vim.bo[buf].modified then
-        table.insert(has.modified, unsaved(buf, path))
+        local live = require('acp.files.text').live(buf, false)
+        table.insert(has.modified, vim.tbl_extend('error', live, { path = path }))
       end
     end
   end
@@ -322,15 +314,14 @@ function M.attach()
   M.apply()
   ---@param effect acp.Recording
   client.subscribe('recording', function(effect)
-    local action =
-      { type = 'recording', session = effect.session, turn = effect.turn, open = {}, modified = {} }
-    for _, buf in ipairs(effect.bufs) do
-      local name = find.file_of(buf)
-      if name and vim.bo[buf].modified then
-        table.insert(action.modified, unsaved(buf, find.resolved(name)))
-      end
-    end
-    client.send(action --[[@as acp.Action]])
+    local has = having(effect.session)
+    client.send({
+      type = 'recording',
+      session = effect.session,
+      turn = effect.turn,
+      open = has.open,
+      modified = has.modified,
+    } --[[@as acp.Action]])
   end)
   ---@param effect acp.Turns
   client.subscribe('turns', function(effect)

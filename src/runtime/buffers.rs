@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::stamp::Stamp;
@@ -237,18 +236,6 @@ impl Buffers {
             Copy::Here(mirror) => (known, Some(mirror)),
             _ => (known, None),
         })
-    }
-
-    /// The same of all buffers whose files are in a folder.
-    pub(super) fn below(
-        &self,
-        folder: &Path,
-    ) -> impl Iterator<Item = (BufferId, &Known, Option<&Mirror>)> {
-        let below = move |it: &(&BufferId, &Buffer)| {
-            Path::new(&it.1.known.path).starts_with(folder) && Path::new(&it.1.known.path) != folder
-        };
-        let all = self.buffers.iter().filter(below);
-        all.filter_map(|(id, _)| self.get(*id).map(|(known, copy)| (*id, known, copy)))
     }
 
     /// The copy of a buffer, if it is here and of this state of it.

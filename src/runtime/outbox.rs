@@ -6,7 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::bell::Bell;
-use super::buffers::BufferId;
 use super::merging::Merged;
 use super::placing::Placed;
 use super::published::Summary;
@@ -51,8 +50,8 @@ pub enum Item {
     Rejected(Tag, String, Option<String>),
     /// Files that are not what they were, although the system says nothing of it.
     DiskDiffers(Tag, Vec<String>),
-    /// What the editor has in these buffers is to be recorded, before or after this turn.
-    Record(SessionId, TurnId, Vec<BufferId>),
+    /// What the editor has is to be recorded, before or after this turn.
+    Record(SessionId, TurnId),
     /// The turns of a session that can be undone, oldest first.
     Turns(SessionId, Vec<Record>),
     /// What came of a rewind.

@@ -68,7 +68,7 @@ impl Core {
             }
             Effect::Record { session, turn } => {
                 if let Some(session) = self.state.session(session) {
-                    self.rewind.before(session, turn, &self.buffers);
+                    self.rewind.before(session, turn);
                 }
             }
             Effect::FindDiffs { session, tool_call, revision, texts } => {
@@ -148,7 +148,7 @@ impl Core {
             Tell::TurnFinished { session, turn, .. } => {
                 self.watcher.end(*session);
                 if let Some(turn) = turn {
-                    self.rewind.after(*session, *turn, &self.buffers);
+                    self.rewind.after(*session, *turn);
                 }
             }
             Tell::Touched { session, path, .. } => {

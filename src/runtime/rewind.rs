@@ -6,7 +6,6 @@
 //! threads that may wait; one after the other for a project, in the order in which it was asked.
 
 mod carry;
-mod having;
 mod look;
 pub mod records;
 mod undo;
@@ -22,17 +21,20 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use self::carry::Sides;
-use self::having::Asked;
-pub use self::having::{Having, Unsaved};
 use self::look::Begun;
 use self::records::{Key, Record};
-use super::buffers::Buffers;
+use super::disk;
 use super::input::Input;
+use super::merging::file_text;
 use super::outbox::{Item, Outbox};
 use super::snapshot::{Extra, Snapshots};
 use crate::session::event::{Event, Wish};
 use crate::session::ids::{SessionId, Tag, TurnId};
+use crate::session::live::Live;
 use crate::session::state::{Session, Turn};
+
+/// How long the editor may take to tell what it has.
+const EDITOR: Duration = Duration::from_millis(500);
 
 /// How much of an ignored file is kept: a text, rather than what is made from one.
 const LARGE: u64 = 4 << 20;
@@ -74,6 +76,27 @@ pub enum Wanted {
     },
     /// The editor's part of a rewind is done.
     Done(Tag, Having),
+}
+
+/// What the editor has of a project.
+#[derive(Debug, Default)]
+pub struct Having {
+    /// Files that are open.
+    pub open: Vec<String>,
+    /// Those with changes that are not saved.
+    pub modified: Vec<(String, Live)>,
+}
+
+impl Having {
+    fn extra(&self) -> Extra {
+        let over = |(path, live): &(String, Live)| {
+            let path = PathBuf::from(path);
+            let bytes = disk::encoded(&path, &file_text(live)).ok()?;
+            Some((path, Some(bytes)))
+        };
+        let also = self.open.iter().map(PathBuf::from).collect();
+        Extra { also, over: self.modified.iter().filter_map(over).collect() }
+    }
 }
 
 /// What came of going back.
@@ -207,16 +230,12 @@ impl Rewind {
         Some(Whose { session: session.id, key, snapshots, config, turn })
     }
 
-    /// What the editor has. It is asked for what is not known here.
-    fn having(&mut self, whose: &Whose, turn: TurnId, buffers: &Buffers) -> Asked {
-        let (known, others) = Having::known(buffers, &whose.snapshots.project);
-        if others.is_empty() {
-            return Asked { known, rest: None };
-        }
-        let (answer, rest) = oneshot::channel();
-        self.asked.insert((whose.session, turn), answer);
-        self.outbox.push([Item::Record(whose.session, turn, others)]);
-        Asked { known, rest: Some(rest) }
+    /// Asks the editor what it has.
+    fn ask(&mut self, session: SessionId, turn: TurnId) -> oneshot::Receiver<Having> {
+        let (answer, having) = oneshot::channel();
+        self.asked.insert((session, turn), answer);
+        self.outbox.push([Item::Record(session, turn)]);
+        having
     }
 
     /// The editor has answered.
@@ -230,7 +249,7 @@ impl Rewind {
     }
 
     /// Records what the files are before a turn. The core hears when the turn may begin.
-    pub(super) fn before(&mut self, session: &Session, turn: TurnId, buffers: &Buffers) {
+    pub(super) fn before(&mut self, session: &Session, turn: TurnId) {
         let event = Input::Event(Event::Recorded(session.id, turn));
         let inputs = self.inputs.clone();
         let go = async move {
@@ -243,7 +262,7 @@ impl Rewind {
             return;
         };
         let prompt = first_line(session);
-        let having = self.having(&whose, turn, buffers);
+        let having = self.ask(session.id, turn);
         let (done, before) = oneshot::channel();
         let (touched, begun) = (Touched::default(), Begun::new());
         let open = Open { turn, touched, begun: begun.clone(), whose: whose.clone(), before };
@@ -253,7 +272,7 @@ impl Rewind {
         let wait = whose.config.wait;
         let work = async move {
             let _turn = whose.turn.clone().lock_owned().await;
-            let extra = having.extra().await;
+            let extra = editor(having).await;
             let work =
                 move || Record::begin(&whose.snapshots, &whose.key, (prompt, false), &extra());
             match tokio::task::spawn_blocking(work).await {
@@ -283,7 +302,7 @@ impl Rewind {
     }
 
     /// Records what the files are after a turn; the next one waits for it.
-    pub(super) fn after(&mut self, session: SessionId, turn: TurnId, buffers: &Buffers) {
+    pub(super) fn after(&mut self, session: SessionId, turn: TurnId) {
         match self.open.get(&session) {
             Some(open) if open.turn == turn => {}
             _ => return,
@@ -291,12 +310,12 @@ impl Rewind {
         let Some(Open { whose, before, touched, begun, .. }) = self.open.remove(&session) else {
             return;
         };
-        let having = self.having(&whose, turn, buffers);
+        let having = self.ask(session, turn);
         let (outbox, inputs) = (self.outbox.clone(), self.inputs.clone());
         tokio::spawn(async move {
             let _turn = whose.turn.clone().lock_owned().await;
             let Ok((mut record, late)) = before.await else { return };
-            let extra = having.extra().await;
+            let extra = editor(having).await;
             let work = move || {
                 record.late = late.load(Ordering::Relaxed);
                 let mut extra = extra();
@@ -429,6 +448,12 @@ impl Whose {
         let turns = records::of(&self.snapshots, &self.key);
         outbox.push([Item::Turns(self.session, turns)]);
     }
+}
+
+/// What the editor has, if it says so in time. It is put into bytes elsewhere.
+async fn editor(having: oneshot::Receiver<Having>) -> impl FnOnce() -> Extra {
+    let having = timeout(EDITOR, having).await.ok().and_then(Result::ok).unwrap_or_default();
+    move || having.extra()
 }
 
 /// The first line of the prompt that is about to be sent.

@@ -428,32 +428,4 @@ nvim_tests! {
         assert_eq!(lua(&mut nvim, code), "not_recorded");
         assert_eq!(lua(&mut nvim, "return vim.uv.fs_stat(require('acp.rewind').folder()) == nil"), true);
     }
-
-    fn what_is_not_saved_is_known_while_neovim_is_busy(target: &Target) {
-        let wait = json!({ "write_file": { "path": "{{cwd}}/done", "text": "" } });
-        let mut nvim = with_options(target, keep(), &agent(&[vec![on_disk("b.txt", "agent\n"), wait]]));
-        project(&nvim);
-        nvim.command("edit a.txt");
-        nvim.lua("assert(require('acp').open({ focus = false }))", json!([]));
-        nvim.wait_until("a copy of the buffer", DEADLINE, |nvim| {
-            lua(nvim, "return require('acp.files.mirror').has(vim.fn.bufnr())") == true
-        });
-        nvim.command("2 substitute/two/typed/");
-        let busy = "
-            require('acp').prompt('prompt 1', { on_done = function(err) _G.turn = { err = err } end })
-            local deadline = vim.uv.hrtime() + 15e9
-            repeat local done = vim.uv.fs_stat('done') until done or vim.uv.hrtime() > deadline
-        ";
-        lua(&mut nvim, busy);
-        finish(&mut nvim);
-        wait_turn(&mut nvim, "1");
-        let files = lua(&mut nvim, "
-            local turn = require('acp.rewind').turns(require('acp.session').resolve())[1]
-            local names = vim.tbl_map(function(file) return vim.fs.basename(file.path) end, turn.files)
-            return vim.tbl_filter(function(name) return name ~= 'done' end, names)
-        ");
-        let files: Vec<String> = serde_json::from_value(files).unwrap();
-        assert!(files.contains(&"b.txt".to_owned()) && !files.contains(&"a.txt".to_owned()), "{files:?}");
-        assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
-    }
 }

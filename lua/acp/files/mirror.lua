@@ -167,8 +167,7 @@ end
 --- Has the core keep a copy of a buffer from now on.
 ---@param buf integer
 function M.copy(buf)
-  if not known[buf] or not known[buf].attached then
-    -- Nobody tells that a hidden buffer was modified, until its changes are told.
+  if not known[buf] then
     M.tell(buf)
   end
   local it = known[buf]

@@ -2,11 +2,9 @@
 --- The tables about turns and rewinds that cross the boundary, beside those of `types.lua`, as
 --- `src/nvim/convert/rewind.rs` makes them. Nothing here runs.
 
---- What the editor has in buffers that the core has no copy of is to be recorded. It is answered
---- with the action "recording".
+--- What the editor has is to be recorded. It is answered with the action "recording".
 ---@class (exact) acp.Recording: acp.SessionEffect type "recording"
 ---@field turn integer
----@field bufs integer[]
 
 ---@class (exact) acp.RewindFile
 ---@field path string
