@@ -90,11 +90,8 @@ local M = {}
 ---@field max_mb number
 ---@field wait_ms number
 
----@class (exact) acp.FileOpts
----@field after_write? 'save'|'keep'
----@field save_autocmds? boolean
----@field max_read? number
----@field private? string[]
+---@alias acp.FileOpts { after_write?: 'save'|'keep', save_autocmds?: boolean, max_read?: number,
+---private?: string[] }
 
 ---@class (exact) acp.Opts
 ---@field default_agent? string

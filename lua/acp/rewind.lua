@@ -47,7 +47,8 @@ local function having(session)
         table.insert(has.loaded, path)
       end
       if vim.bo[buf].modified then
-        local live = require('acp.files.text').live(buf, false)
+        local copied = require('acp.files.mirror').has(buf)
+        local live = require('acp.files.text').live(buf, copied)
         table.insert(has.modified, vim.tbl_extend('error', live, { path = path }))
       end
     end

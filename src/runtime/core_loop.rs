@@ -282,7 +282,8 @@ impl Core {
         self.bases.track(files);
     }
 
-    fn rewind(&mut self, wanted: rewind::Wanted) {
+    fn rewind(&mut self, mut wanted: rewind::Wanted) {
+        wanted.fill(&self.buffers);
         match wanted {
             rewind::Wanted::Config(config) => {
                 let enabled = config.is_some();

@@ -23,6 +23,7 @@ use tokio::time::timeout;
 use self::carry::Sides;
 use self::look::Begun;
 use self::records::{Key, Record};
+use super::buffers::{BufferId, Buffers, Format};
 use super::disk;
 use super::input::Input;
 use super::merging::file_text;
@@ -84,14 +85,46 @@ pub struct Having {
     /// Files that are open.
     pub open: Vec<String>,
     /// Those with changes that are not saved.
-    pub modified: Vec<(String, Live)>,
+    pub modified: Vec<Unsaved>,
+}
+
+/// A file with changes that are not saved.
+#[derive(Debug)]
+pub struct Unsaved {
+    /// Which.
+    pub path: String,
+    /// The buffer as it is.
+    pub live: Live,
+    /// Its text is that of the copy of this buffer.
+    pub text_of: Option<BufferId>,
+}
+
+impl Wanted {
+    /// Takes the texts of buffers from their copies: much of what is not saved is long.
+    pub(super) fn fill(&mut self, buffers: &Buffers) {
+        let (Wanted::Has(_, _, having) | Wanted::To { having, .. } | Wanted::Done(_, having)) =
+            self
+        else {
+            return;
+        };
+        having.modified.retain_mut(|it| {
+            let Some(id) = it.text_of else { return true };
+            let Some(copy) = buffers.copy(id, it.live.tick) else {
+                tracing::warn!(path = it.path, "what is not saved is not known");
+                return false;
+            };
+            let lines = Format { final_eol: false, ..Format::default() };
+            (it.live.text, it.live.empty) = (copy.slice(1, None, lines), copy.is_empty());
+            true
+        });
+    }
 }
 
 impl Having {
     fn extra(&self) -> Extra {
-        let over = |(path, live): &(String, Live)| {
-            let path = PathBuf::from(path);
-            let bytes = disk::encoded(&path, &file_text(live)).ok()?;
+        let over = |it: &Unsaved| {
+            let path = PathBuf::from(&it.path);
+            let bytes = disk::encoded(&path, &file_text(&it.live)).ok()?;
             Some((path, Some(bytes)))
         };
         let also = self.open.iter().map(PathBuf::from).collect();

@@ -7,7 +7,7 @@ use mlua::prelude::{Lua, LuaResult, LuaTable};
 use super::{list, merge, text, texts};
 use crate::runtime::handle::Action;
 use crate::runtime::rewind::records::{Entry, Record};
-use crate::runtime::rewind::{Config, Having, Refused, Rewound, Wanted};
+use crate::runtime::rewind::{Config, Having, Refused, Rewound, Unsaved, Wanted};
 use crate::session::ids::{SessionId, TurnId};
 
 /// How many files of a turn are told: nobody reads more.
@@ -48,7 +48,7 @@ fn having(table: &LuaTable) -> LuaResult<Having> {
     for it in table.get::<Option<Vec<LuaTable>>>("modified")?.unwrap_or_default() {
         // What is not UTF-8 stays what the disk has.
         if let Ok(live) = merge::live(&it) {
-            modified.push((text(&it, "path")?, live));
+            modified.push(Unsaved { path: text(&it, "path")?, live, text_of: it.get("text_of")? });
         }
     }
     Ok(Having { open: texts(table, "open")?, modified })
