@@ -150,6 +150,7 @@ local schema = {
     open = keys_by_mode,
     save = keys_by_mode,
     visit = keys_by_mode,
+    apply = keys_by_mode,
     toggle = keys_by_mode,
     expand = keys_by_mode,
     collapse = keys_by_mode,
