@@ -6,6 +6,7 @@
 //! threads that may wait; one after the other for a project, in the order in which it was asked.
 
 mod carry;
+mod having;
 mod look;
 pub mod records;
 mod undo;
@@ -21,17 +22,14 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use self::carry::Sides;
+pub use self::having::{Having, Unsaved};
 use self::look::Begun;
 use self::records::{Key, Record};
-use super::buffers::{BufferId, Buffers, Format};
-use super::disk;
 use super::input::Input;
-use super::merging::file_text;
 use super::outbox::{Item, Outbox};
 use super::snapshot::{Extra, Snapshots};
 use crate::session::event::{Event, Wish};
 use crate::session::ids::{SessionId, Tag, TurnId};
-use crate::session::live::Live;
 use crate::session::state::{Session, Turn};
 
 /// How long the editor may take to tell what it has.
@@ -77,59 +75,6 @@ pub enum Wanted {
     },
     /// The editor's part of a rewind is done.
     Done(Tag, Having),
-}
-
-/// What the editor has of a project.
-#[derive(Debug, Default)]
-pub struct Having {
-    /// Files that are open.
-    pub open: Vec<String>,
-    /// Those with changes that are not saved.
-    pub modified: Vec<Unsaved>,
-}
-
-/// A file with changes that are not saved.
-#[derive(Debug)]
-pub struct Unsaved {
-    /// Which.
-    pub path: String,
-    /// The buffer as it is.
-    pub live: Live,
-    /// Its text is that of the copy of this buffer.
-    pub text_of: Option<BufferId>,
-}
-
-impl Wanted {
-    /// Takes the texts of buffers from their copies: much of what is not saved is long.
-    pub(super) fn fill(&mut self, buffers: &Buffers) {
-        let (Wanted::Has(_, _, having) | Wanted::To { having, .. } | Wanted::Done(_, having)) =
-            self
-        else {
-            return;
-        };
-        having.modified.retain_mut(|it| {
-            let Some(id) = it.text_of else { return true };
-            let Some(copy) = buffers.copy(id, it.live.tick) else {
-                tracing::warn!(path = it.path, "what is not saved is not known");
-                return false;
-            };
-            let lines = Format { final_eol: false, ..Format::default() };
-            (it.live.text, it.live.empty) = (copy.slice(1, None, lines), copy.is_empty());
-            true
-        });
-    }
-}
-
-impl Having {
-    fn extra(&self) -> Extra {
-        let over = |it: &Unsaved| {
-            let path = PathBuf::from(&it.path);
-            let bytes = disk::encoded(&path, &file_text(&it.live)).ok()?;
-            Some((path, Some(bytes)))
-        };
-        let also = self.open.iter().map(PathBuf::from).collect();
-        Extra { also, over: self.modified.iter().filter_map(over).collect() }
-    }
 }
 
 /// What came of going back.
