@@ -46,7 +46,8 @@ local function having(session)
       if not find.protected(buf) then
         table.insert(has.loaded, path)
       end
-      if vim.bo[buf].modified then
+      -- What is left of a deleted file is no file.
+      if vim.bo[buf].modified and not require('acp.files.disk').is_gone(buf) then
         local copied = require('acp.files.mirror').has(buf)
         local live = require('acp.files.text').live(buf, copied)
         table.insert(has.modified, vim.tbl_extend('error', live, { path = path }))
@@ -310,19 +311,44 @@ function M.apply()
   } --[[@as acp.Action]])
 end
 
+--- Whether a buffer is yet to follow what an agent has written.
+---@return boolean
+local function is_late()
+  local watch = require('acp.files.watch')
+  for _, buf in pairs(watch.buffers()) do
+    if require('acp.files.job').busy(buf) or watch.is_behind(buf) then
+      return true
+    end
+  end
+  return false
+end
+
+--- Tells what there is, once the buffers have what the agent has written; for a while.
+---@param effect acp.Recording
+---@param waited integer milliseconds
+local function record(effect, waited)
+  if waited < 400 and is_late() then
+    vim.defer_fn(function()
+      record(effect, waited + 20)
+    end, 20)
+    return
+  end
+  local has = having(effect.session)
+  client.send({
+    type = 'recording',
+    session = effect.session,
+    turn = effect.turn,
+    open = has.open,
+    modified = has.modified,
+  } --[[@as acp.Action]])
+end
+
 --- Starts listening to the core.
 function M.attach()
   M.apply()
   ---@param effect acp.Recording
   client.subscribe('recording', function(effect)
-    local has = having(effect.session)
-    client.send({
-      type = 'recording',
-      session = effect.session,
-      turn = effect.turn,
-      open = has.open,
-      modified = has.modified,
-    } --[[@as acp.Action]])
+    record(effect, 0)
   end)
   ---@param effect acp.Turns
   client.subscribe('turns', function(effect)

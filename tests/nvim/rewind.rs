@@ -254,6 +254,19 @@ nvim_tests! {
         }
     }
 
+    /// The turn is over before the buffer has followed.
+    fn what_was_written_at_the_very_end_is_undone_too(target: &Target) {
+        let last = on_disk("a.txt", "one\ntwo\nthree\nfour\nFIVE\n");
+        let mut nvim = with_options(target, Options::default(), &agent(&[vec![last]]));
+        project(&nvim);
+        nvim.command("edit a.txt");
+        nvim.command("1 substitute/one/unsaved/");
+        turn(&mut nvim, 1);
+        nvim.wait_until("the buffer to follow", DEADLINE, |nvim| nvim.lines(0)[4] == "FIVE");
+        rewind(&mut nvim, "1");
+        assert_eq!(nvim.lines(0), ["unsaved", "two", "three", "four", "five"]);
+    }
+
     fn who_changed_the_same_is_asked(target: &Target) {
         let change = |name: &str| on_disk(name, "one\nTWO\nthree\nfour\nfive\n");
         let mut nvim = with_options(target, Options::default(), &agent(&[vec![change("a.txt"), change("b.txt")]]));

@@ -174,6 +174,13 @@ function M.goes(buf)
   gone[buf] = true
 end
 
+--- Whether the file of a buffer was deleted while an agent worked.
+---@param buf integer
+---@return boolean
+function M.is_gone(buf)
+  return gone[buf] == true
+end
+
 --- Brings a buffer into step with its file.
 ---@param buf integer
 ---@param session integer
