@@ -12,12 +12,18 @@ function M.path(...)
   return vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'acp', ...)
 end
 
---- Makes the folder that a file is to be in.
+--- Makes the folder that a file is to be in. The core and other Neovims make folders there too, and
+--- `mkdir` stumbles over each that appears while it works its way down: hence more than one try.
 ---@param path string
 ---@return boolean
 function M.make_room(path)
   local folder = vim.fs.dirname(path)
-  return vim.fn.isdirectory(folder) == 1 or vim.fn.mkdir(folder, 'p', '0o700') == 1
+  for _ = 1, 4 do
+    if vim.fn.isdirectory(folder) == 1 or pcall(vim.fn.mkdir, folder, 'p', '0o700') then
+      return true
+    end
+  end
+  return false
 end
 
 ---@param fd integer

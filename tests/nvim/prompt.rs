@@ -257,6 +257,18 @@ nvim_tests! {
         assert!(!state_path(&mut nvim, "history.jsonl").exists());
     }
 
+    fn prompts_go_out_where_nothing_can_be_stored(target: &Target) {
+        let mut nvim = with_setup(target, Options::default(), &echo(), &json!({}));
+        let folder = state_path(&mut nvim, "").components().as_path().to_owned();
+        std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+        std::fs::write(&folder, "in the way").unwrap();
+        open(&mut nvim, "AcpChat");
+        say(&mut nvim, "hello");
+        nvim.input("<Up>");
+        wait_text(&mut nvim, "hello");
+        assert_eq!(std::fs::read_to_string(&folder).unwrap(), "in the way");
+    }
+
     fn past_prompts_are_searched(target: &Target) {
         let mut nvim = talked(target, &["fix the tests\nof the parser", "write the docs", "run the tests"]);
         nvim.type_keys("TESTS");
