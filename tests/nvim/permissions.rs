@@ -325,7 +325,7 @@ nvim_tests! {
     }
 
     fn a_huge_request_is_cut_to_what_one_reads(target: &Target) {
-        let long = "x".repeat(3_000_000);
+        let long = "x".repeat(1_000_000);
         let mut step = ask("t1", &long);
         step["request"]["params"]["toolCall"]["locations"] = json!([{ "path": format!("/{}", "y".repeat(1000)) }]);
         step["request"]["params"]["options"][0]["name"] = json!(format!("a\u{1b}[31m\n{long}"));
