@@ -121,8 +121,7 @@ impl Nvim {
     fn errors(&mut self) -> Result<(String, String), String> {
         let code =
             "return { vim.v.errmsg, vim.api.nvim_exec2('messages', { output = true }).output }";
-        let patience = Duration::from_secs(3);
-        let found = self.try_request("nvim_exec_lua", json!([code, []]), patience)?;
+        let found = self.try_request("nvim_exec_lua", json!([code, []]), DEADLINE)?;
         let text = |at: usize| found[at].as_str().unwrap_or_default().to_owned();
         Ok((text(0), text(1)))
     }
