@@ -59,6 +59,7 @@ local M = {}
 ---@alias acp.ReviewKeys table<string, string|false>
 
 ---@class (exact) acp.ReviewConfigOpts
+---@field unopened? boolean whether changes to files that are not open are looked for
 ---@field inline? boolean whether pending changes are shown in their files
 ---@field signs? boolean beside them
 ---@field sign_priority? integer
@@ -68,6 +69,7 @@ local M = {}
 ---@field days? number for how long
 
 ---@class (exact) acp.ReviewConfig
+---@field unopened boolean
 ---@field inline boolean
 ---@field signs boolean
 ---@field sign_priority integer
@@ -223,6 +225,7 @@ M.defaults = {
     },
   },
   review = {
+    unopened = true,
     inline = true,
     signs = true,
     sign_priority = 9,

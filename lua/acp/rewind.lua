@@ -303,6 +303,7 @@ function M.apply()
   client.send({
     type = 'rewind_options',
     enabled = options.enabled,
+    look = require('acp.config').get().review.unopened,
     state = M.folder(),
     keep = math.floor(options.keep),
     days = math.floor(options.days),

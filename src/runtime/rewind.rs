@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use self::carry::Sides;
 pub use self::having::{Having, Unsaved};
 use self::look::Begun;
-use self::records::{Key, Record};
+use self::records::{Key, Record, What};
 use super::input::Input;
 use super::outbox::{Item, Outbox};
 use super::snapshot::{Extra, Snapshots};
@@ -51,6 +51,10 @@ pub struct Config {
     pub most: u64,
     /// How long a prompt waits.
     pub wait: Duration,
+    /// Whether turns are kept, to be undone.
+    pub undo: bool,
+    /// Whether what agents changed in files that are not open is looked for.
+    pub look: bool,
 }
 
 /// What the editor asks for, or answers.
@@ -251,8 +255,8 @@ impl Rewind {
         let work = async move {
             let _turn = whose.turn.clone().lock_owned().await;
             let extra = editor(having).await;
-            let work =
-                move || Record::begin(&whose.snapshots, &whose.key, (prompt, false), &extra());
+            let what = if whose.config.undo { What::Turn(prompt) } else { What::Look };
+            let work = move || Record::begin(&whose.snapshots, &whose.key, what, &extra());
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(record)) => {
                     if let Some(files) = record.before() {
@@ -356,7 +360,8 @@ impl Rewind {
                 hint: "Cancel first: :Acp cancel",
             }));
         }
-        let Some(whose) = session.and_then(|it| self.whose(it)) else {
+        let whose = session.and_then(|it| self.whose(it)).filter(|it| it.config.undo);
+        let Some(whose) = whose else {
             let message = "nothing is recorded for this session".to_owned();
             let hint = "See :help acp-rewind";
             return answer(Err(Refused { code: "not_recorded", message, hint }));
@@ -420,10 +425,16 @@ impl Rewind {
 impl Whose {
     fn tell(&self, outbox: &Outbox) {
         let (keep, days) = (self.config.keep, self.config.days);
-        if let Err(error) = records::expire(&self.snapshots, keep, days) {
-            tracing::warn!(%error, "old turns stay");
+        // What is for the review alone leaves contents behind, and no turn to expire.
+        if (records::expire(&self.snapshots, keep, days) || !self.config.undo)
+            && let Err(error) = records::sweep(&self.snapshots)
+        {
+            tracing::warn!(%error, "old contents stay");
         }
-        let turns = records::of(&self.snapshots, &self.key);
+        let mut turns = records::of(&self.snapshots, &self.key);
+        if !self.config.undo {
+            turns.clear();
+        }
         outbox.push([Item::Turns(self.session, turns)]);
     }
 }

@@ -57,6 +57,7 @@ mod review_kinds;
 mod review_life;
 mod review_persist;
 mod review_ui;
+mod review_unopened;
 mod rewind;
 mod rules;
 mod settings;

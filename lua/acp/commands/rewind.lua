@@ -151,7 +151,9 @@ M.rewind = {
     end
     local turns = require('acp.rewind').turns(info.id)
     if #turns == 0 then
-      return notify.show('No turn of this session is recorded', 'warn')
+      local off = not require('acp.config').get().rewind.enabled
+      local why = off and 'Turns are not recorded: rewind.enabled is false'
+      return notify.show(why or 'No turn of this session is recorded', 'warn')
     end
     require('acp.ui.select').open(turns, {
       prompt = 'Rewind to',

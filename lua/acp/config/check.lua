@@ -201,6 +201,7 @@ local schema = {
     private = patterns,
   },
   review = {
+    unopened = is('boolean'),
     inline = is('boolean'),
     signs = is('boolean'),
     sign_priority = number_in(0, 65535),

@@ -31,10 +31,13 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
 }
 
 fn config(table: &LuaTable) -> LuaResult<Option<Config>> {
-    if !table.get::<bool>("enabled")? {
+    let (undo, look): (bool, bool) = (table.get("enabled")?, table.get("look")?);
+    if !undo && !look {
         return Ok(None);
     }
     Ok(Some(Config {
+        undo,
+        look,
         state: text(table, "state")?.into(),
         keep: table.get("keep")?,
         days: table.get("days")?,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::records::{self, Key, Record};
+use super::records::{self, Key, Record, What};
 use super::undo::{Is, Step, step, without};
 use super::{Outcome, Refused, shown};
 use crate::runtime::snapshot::{Error, Extra, Name, Snapshots};
@@ -37,7 +37,7 @@ pub(super) fn back(
         None => String::new(),
     };
     // First of all, so that nothing is lost whatever comes.
-    let record = Record::begin(snapshots, key, (prompt, true), extra).map_err(failed)?;
+    let record = Record::begin(snapshots, key, What::Rewind(prompt), extra).map_err(failed)?;
     let wanted = wanted(snapshots, undone).map_err(failed)?;
     let loaded: BTreeSet<PathBuf> = loaded.iter().map(PathBuf::from).collect();
     let modified: BTreeSet<&Path> = extra.over.iter().map(|(path, _)| path.as_path()).collect();

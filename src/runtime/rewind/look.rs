@@ -45,7 +45,7 @@ impl Begun {
 impl Rewind {
     /// Looks what the agent of a session has changed so far.
     pub(in crate::runtime) fn look(&self, session: SessionId) {
-        let Some(open) = self.open.get(&session) else { return };
+        let Some(open) = self.open.get(&session).filter(|it| it.whose.config.look) else { return };
         let (whose, begun, inputs) = (open.whose.clone(), open.begun.clone(), self.inputs.clone());
         if begun.looking.swap(true, Ordering::Relaxed) {
             return;
@@ -80,6 +80,9 @@ impl Whose {
         since: Instant,
         send: impl FnOnce(Input) -> Result<(), E>,
     ) {
+        if !self.config.look {
+            return;
+        }
         let of = |it: &Changed| on_disk(&self.snapshots, (self.session, since), it).transpose();
         let found: Vec<OnDisk> = changed
             .iter()

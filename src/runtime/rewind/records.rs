@@ -39,11 +39,25 @@ pub struct Record {
     pub late: bool,
     /// Whether its end was not seen: what the user did since is in it too.
     pub interrupted: bool,
+    /// Whether it is for the review alone, and forgotten when it is over.
+    #[serde(default)]
+    passing: bool,
     /// For one that is not over: the process, and what the files were.
     open: Option<(u32, Snapshot)>,
     /// Where it is written down.
     #[serde(skip)]
     place: PathBuf,
+}
+
+/// What is recorded.
+#[derive(Debug)]
+pub(super) enum What {
+    /// A turn, by the first line of its prompt.
+    Turn(String),
+    /// A turn that nobody wants to undo: what it changes is looked at, and that is all.
+    Look,
+    /// A rewind, by what it goes back to.
+    Rewind(String),
 }
 
 /// A file that was changed.
@@ -99,11 +113,16 @@ impl Record {
     pub(super) fn begin(
         snapshots: &Snapshots,
         key: &Key,
-        (prompt, rewind): (String, bool),
+        what: What,
         extra: &Extra,
     ) -> Result<Record, Error> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let snapshot = snapshots.take(extra)?;
+        let (prompt, rewind, passing) = match what {
+            What::Turn(prompt) => (prompt, false, false),
+            What::Look => (String::new(), false, true),
+            What::Rewind(prompt) => (prompt, true, false),
+        };
         let mut last = 0;
         for record in all(snapshots).iter().filter(|it| it.is_of(key)) {
             if record.is_rewind() != rewind {
@@ -130,6 +149,7 @@ impl Record {
             complete: snapshot.complete,
             late: false,
             interrupted: false,
+            passing,
             open: Some((std::process::id(), snapshot)),
             place: snapshots.folder.join("turns").join(name),
         };
@@ -155,11 +175,19 @@ impl Record {
     /// It is over: what has changed is written down, with the contents.
     pub(super) fn end(&mut self, snapshots: &Snapshots, mut extra: Extra) -> Result<(), Error> {
         let Some((_, before)) = self.open.take() else { return Ok(()) };
+        if self.passing {
+            self.forget();
+        }
         extra.also.extend(before.over().map(Path::to_owned));
         let after = snapshots.take(&extra)?;
         let mut changed = snapshots.changed(&before, &after)?;
-        snapshots.keep(&mut changed)?;
         self.complete = before.complete && after.complete;
+        if self.passing {
+            self.files =
+                changed.into_iter().map(|changed| Entry { changed, lines: None }).collect();
+            return Ok(());
+        }
+        snapshots.keep(&mut changed)?;
         self.files = changed
             .into_iter()
             .map(|changed| {
@@ -209,6 +237,10 @@ pub(super) fn of(snapshots: &Snapshots, key: &Key) -> Vec<Record> {
         if pid.is_some_and(|it| test_kill_process(it).is_ok()) {
             continue;
         }
+        if record.passing {
+            record.forget();
+            continue;
+        }
         record.interrupted = true;
         if let Err(error) = record.end(snapshots, Extra::default()) {
             tracing::warn!(%error, "a turn is lost");
@@ -219,20 +251,18 @@ pub(super) fn of(snapshots: &Snapshots, key: &Key) -> Vec<Record> {
     records
 }
 
-/// Drops what is too old or too much, and the contents that nobody needs any more.
-pub(super) fn expire(snapshots: &Snapshots, keep: usize, days: u64) -> Result<(), Error> {
+/// Drops what is too old or too much; whether there was something.
+pub(super) fn expire(snapshots: &Snapshots, keep: usize, days: u64) -> bool {
     let records = all(snapshots);
     let oldest = SystemTime::now() - Duration::from_secs(days * 24 * 3600);
     let oldest = oldest.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let surplus = records.len().saturating_sub(keep);
-    let (gone, kept): (Vec<_>, Vec<_>) =
-        records.into_iter().enumerate().partition(|(at, it)| *at < surplus || it.time < oldest);
-    if gone.is_empty() {
-        return Ok(());
-    }
-    for (_, record) in &gone {
-        record.forget();
-    }
+    let gone = records.iter().enumerate().filter(|(at, it)| *at < surplus || it.time < oldest);
+    gone.map(|(_, record)| record.forget()).count() > 0
+}
+
+/// Drops the contents that nobody needs any more, now and then.
+pub(super) fn sweep(snapshots: &Snapshots) -> Result<(), Error> {
     let swept = snapshots.folder.join("swept");
     let last = fs::metadata(&swept).and_then(|it| it.modified());
     if last.is_ok_and(|it| it.elapsed().is_ok_and(|it| it < PAUSE)) {
@@ -240,7 +270,7 @@ pub(super) fn expire(snapshots: &Snapshots, keep: usize, days: u64) -> Result<()
     }
     write_atomic(&swept, b"")?;
     let mut wanted = BTreeSet::new();
-    for (_, record) in &kept {
+    for record in all(snapshots) {
         for file in &record.files {
             wanted.extend(file.changed.before.own().map(str::to_owned));
             wanted.extend(file.changed.after.own().map(str::to_owned));
