@@ -129,6 +129,13 @@ impl Bases {
         });
     }
 
+    /// A file has this text by now, and its buffer has all of it.
+    pub(super) fn written(&self, path: &str, text: Arc<str>) {
+        if let Some(stamp) = stamp(path) {
+            self.lock().insert(path.to_owned(), (stamp, Some(text)));
+        }
+    }
+
     /// An agent begins to work.
     pub(super) fn begin(&self, session: SessionId) {
         let now = self.lock().clone();

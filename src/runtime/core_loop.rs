@@ -26,6 +26,7 @@ use super::published::Published;
 use super::reviews::{self, Chosen, OnDisk, Reviews, Which};
 use super::rewind::{self, Rewind};
 use super::surfaces::{DetailWish, Surfaces};
+use super::taking_back::{Held, TakingBack};
 use super::terminal::Running;
 use super::watcher::Watcher;
 use crate::changes::mirror::Mirror;
@@ -80,6 +81,8 @@ pub enum Action {
     Accept(Chosen),
     /// The user rejects hunks of a file that is not open.
     RejectFile(Tag, String, Which),
+    /// Something is taken back in a buffer, and in its file.
+    TakingBack(TakingBack),
     /// How what is under review is kept for the next time.
     Keep(reviews::Config),
     /// All hunks of a file are to be told once more.
@@ -109,6 +112,7 @@ pub(super) struct Core {
     pub(super) bases: Arc<Bases>,
     pub(super) buffers: Buffers,
     pub(super) reviews: Reviews,
+    held: Held,
     pub(super) watcher: Watcher,
     pub(super) rewind: Rewind,
     pub(super) surfaces: Surfaces,
@@ -143,6 +147,7 @@ impl Core {
             buffers: Buffers::default(),
             reviews: Reviews::new(outbox.clone(), published.clone(), inputs.clone()),
             rewind: Rewind::new(inputs.clone(), outbox.clone()),
+            held: Held::default(),
             surfaces: Surfaces::new(outbox.clone()),
             began: Instant::now(),
             dirty: BTreeMap::new(),
@@ -218,6 +223,9 @@ impl Core {
             Action::Buffer(news) => self.news(news),
             Action::Accept(chosen) => self.reviews.accept(&chosen),
             Action::RejectFile(tag, path, which) => self.reviews.reject_file(tag, &path, &which),
+            Action::TakingBack(it) => {
+                self.held.take(it, &self.buffers, (&self.bases, &self.outbox));
+            }
             Action::Keep(config) => self.reviews.set(config),
             Action::HunksAgain(path) => self.reviews.again(&path),
             Action::Track(files) => self.track(files),
@@ -286,9 +294,9 @@ impl Core {
         wanted.fill(&self.buffers);
         match wanted {
             rewind::Wanted::Config(config) => {
-                let enabled = config.is_some();
+                let recorded = config.is_some();
                 self.rewind.set(config);
-                self.apply(Event::User(Wish::SetRewind(enabled)));
+                self.apply(Event::User(Wish::SetRewind(recorded)));
             }
             rewind::Wanted::Has(session, turn, having) => self.rewind.has(session, turn, having),
             rewind::Wanted::To { session, .. } => {

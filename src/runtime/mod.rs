@@ -30,6 +30,7 @@ pub mod snapshot;
 mod stamp;
 pub mod surfaces;
 mod system_error;
+pub mod taking_back;
 pub mod terminal;
 mod timer;
 pub mod transport;

@@ -195,12 +195,47 @@ nvim_tests! {
         assert_eq!(disk(&nvim), WITHOUT);
     }
 
-    fn what_is_not_saved_is_told_as_such(target: &Target) {
+    fn the_disk_is_put_right_without_what_is_not_saved(target: &Target) {
+        for edited in [false, true] {
+            let (diffs, then) = whole(&[on_disk(NEW), completed()]);
+            let mut nvim = asked(target, Options::default(), (&diffs, &then));
+            nvim.input("ggOmine();<Esc>");
+            preview(&mut nvim);
+            let mut expected = WITHOUT.to_owned();
+            if edited {
+                nvim.input("]ggle");
+                nvim.wait_until("the editor", DEADLINE, |nvim| lua(nvim, "return vim.bo.buftype") == "acwrite");
+                nvim.input("gg:s/22/222/<CR>:wq<CR>");
+                nvim.wait_screen("with your edits");
+                nvim.input("glA");
+                expected = NEW.replace("22", "222");
+            } else {
+                nvim.input("]gglrglA");
+            }
+            let told = told(&mut nvim);
+            assert!(told.contains("let b = 22;") && !told.contains("not saved"), "{told}");
+            assert_eq!(buffer(&mut nvim), format!("mine();\n{expected}"));
+            assert_eq!(disk(&nvim), expected);
+            assert_eq!(lua(&mut nvim, "return vim.bo[vim.fn.bufnr('a.rs')].modified"), true);
+            // Neovim has nothing to warn of, and nothing comes back.
+            nvim.command("buffer a.rs");
+            nvim.command("checktime");
+            nvim.command("write");
+            assert_eq!(disk(&nvim), format!("mine();\n{expected}"));
+            let messages = lua(&mut nvim, "return vim.fn.execute('messages')");
+            assert!(!messages.as_str().unwrap().contains("W1"), "{messages}");
+        }
+    }
+
+    fn what_is_still_on_the_disk_is_told(target: &Target) {
         let (diffs, then) = whole(&[on_disk(NEW), completed()]);
         let mut nvim = asked(target, Options::default(), (&diffs, &then));
+        // All lines of the file would have to be written otherwise.
+        nvim.command("set fileformat=dos");
         nvim.input("ggOmine();<Esc>");
         preview(&mut nvim);
         nvim.input("]gglrglA");
+        nvim.wait_screen("still on the disk");
         let told = told(&mut nvim);
         assert!(told.contains(QUOTE) && told.contains("a.rs is not saved"), "{told}");
         assert_eq!(buffer(&mut nvim), format!("mine();\n{WITHOUT}"));

@@ -211,6 +211,14 @@ function M.level(buf)
   end
 end
 
+--- Something is about to be taken back in a buffer, and may have to be taken out of its file too.
+---@param buf integer
+function M.taking_back(buf)
+  M.level(buf)
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
+  client.send({ type = 'taking_back', buf = buf, tick = tick } --[[@as acp.Action]])
+end
+
 --- Whether the core has a copy of a buffer.
 ---@param buf integer
 ---@return boolean

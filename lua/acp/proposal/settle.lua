@@ -4,6 +4,7 @@
 
 local client = require('acp.client')
 local find = require('acp.files.find')
+local mirror = require('acp.files.mirror')
 local notify = require('acp.notify')
 local store = require('acp.review.store')
 
@@ -23,7 +24,7 @@ local nearby = 3
 ---@field new string[]
 ---@field edited? string[] what the user wants instead; nil: what was there before
 ---@field state? 'busy'|'done'|'lost'
----@field unsaved? boolean it is so in the buffer, and not yet on the disk
+---@field on_disk? string it is so in the buffer, and not on the disk: why
 
 ---@class (exact) acp.SettlingParts
 ---@field session integer
@@ -134,6 +135,21 @@ local function parts_in(it, state)
   end, it.parts)
 end
 
+--- Tells the user which files still have something that the buffer has not.
+---@param parts acp.ProposedPart[]
+local function tell_unsaved(parts)
+  local told = {} ---@type table<string, true>
+  for _, part in ipairs(parts) do
+    if part.on_disk and not told[part.path] then
+      told[part.path] = true
+      local name = require('acp.text').one_line(vim.fn.fnamemodify(part.path, ':~:.'))
+      local why = require('acp.text').one_line(part.on_disk)
+      local words = '%s: what you refused is still on the disk, as %s'
+      notify.show(notify.fitting(words:format(name, why), '. :write takes it out'), 'warn')
+    end
+  end
+end
+
 --- Tells the agent what was done.
 ---@param it acp.SettlingParts
 local function report(it)
@@ -147,10 +163,7 @@ local function report(it)
   if #done == 0 then
     return
   end
-  for _, part in ipairs(done) do
-    local buf = find.find(part.path)
-    part.unsaved = buf ~= nil and vim.bo[buf].modified
-  end
+  tell_unsaved(done)
   local words = require('acp.proposal.words').reverted(done)
   local _, err = require('acp.session').prompt(words, { session = it.session })
   if err then
@@ -185,14 +198,14 @@ local function replace(buf, at, part)
   local modified = vim.bo[buf].modified
   -- What the user has written is the user's.
   local author = part.edited and 0 or -1
-  local ok, err = pcall(require('acp.files.mirror').as, author, function()
+  local ok, err = pcall(mirror.as, author, function()
     vim.bo[buf].undolevels = vim.bo[buf].undolevels
     vim.api.nvim_buf_set_lines(buf, at.first, at.last, false, part.edited or part.old)
   end)
   if not ok then
     return find.words_of(err)
   end
-  require('acp.files.mirror').tell(buf)
+  mirror.tell(buf)
   return not modified and require('acp.files.save').save(buf) or nil
 end
 
@@ -222,6 +235,12 @@ local function replace_all(it, parts)
   table.sort(parts, function(a, b)
     return a.line > b.line
   end)
+  local buf = parts[1] and find.find(parts[1].path)
+  local modified = buf and vim.bo[buf].modified and buf
+  if modified then
+    mirror.taking_back(modified)
+  end
+  local done = {} ---@type acp.ProposedPart[]
   for _, part in ipairs(parts) do
     local file = file_of(part.path)
     local at = file and arrived(part, file, it.before)
@@ -231,12 +250,24 @@ local function replace_all(it, parts)
     else
       why = replace(loaded(file), at, part)
     end
-    part.state = why and 'lost' or 'done'
     if why then
+      part.state = 'lost'
       failed(part, why)
+    else
+      table.insert(done, part)
     end
   end
-  finish_if_done(it)
+  ---@param on_disk? string
+  local function finish(on_disk)
+    for _, part in ipairs(done) do
+      part.state, part.on_disk = 'done', on_disk
+    end
+    finish_if_done(it)
+  end
+  if modified and done[1] then
+    return require('acp.review.verbs').from_disk(modified, done[1].path, finish)
+  end
+  finish()
 end
 
 --- Deals with what has arrived in a file.
@@ -257,10 +288,10 @@ local function settle(it, file, parts)
   if #ids == 0 then
     return #others > 0 and replace_all(it, others)
   end
-  local target = { path = file.path, ids = ids, session = it.session }
-  require('acp.review.verbs').reject(target, function(err)
+  local target = { path = file.path, ids = ids, session = it.session, from_disk = true }
+  require('acp.review.verbs').reject(target, function(err, on_disk)
     for _, part in ipairs(rejected) do
-      part.state = err and 'lost' or 'done'
+      part.state, part.on_disk = err and 'lost' or 'done', on_disk
     end
     if err then
       notify.err(err)

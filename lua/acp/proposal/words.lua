@@ -58,7 +58,7 @@ function M.reverted(parts)
   }, parts)
   table.insert(all, 1, 'I have allowed your change, but not all of it.')
   for _, part in ipairs(parts) do
-    if part.unsaved then
+    if part.on_disk then
       local path = reason.path_for(part.session, part.path)
       table.insert(all, path .. ' is not saved: until I save it, the disk has your version of it.')
       break

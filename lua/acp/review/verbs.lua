@@ -14,6 +14,7 @@ local M = {}
 ---@field ids? integer[] nil: all hunks
 ---@field rows? [integer, integer] first and last, the last one excluded
 ---@field session? integer only hunks of this session
+---@field from_disk? boolean also out of the file of a buffer with changes that are not saved
 
 ---@class (exact) acp.OpenRejection
 ---@field path string
@@ -85,11 +86,34 @@ local function rejection(target, buf)
   end, function() end
 end
 
+--- What was taken back in a buffer with changes that are not saved is taken out of its file, which
+--- does not get these changes. `mirror.taking_back` comes before it.
+---@param buf integer
+---@param path string
+---@param done fun(why?: string) with why the file still has it
+function M.from_disk(buf, path, done)
+  require('acp.files.mirror').level(buf)
+  last_tag = last_tag + 1
+  waiting[last_tag] = {
+    path = path,
+    done = function(err)
+      done(err and err.message)
+    end,
+  }
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
+  local action = { type = 'taken_back', tag = last_tag, buf = buf, tick = tick }
+  local _, err = client.send(action --[[@as acp.Action]])
+  if err then
+    waiting[last_tag] = nil
+    done(err.message)
+  end
+end
+
 --- Rejects in a loaded buffer, as one step to undo. The disk had the agent's text too: a buffer
 --- that was in step with it is saved again.
 ---@param target acp.ReviewTarget
 ---@param buf integer
----@param done fun(err?: acp.Err)
+---@param done fun(err?: acp.Err, on_disk?: string) with why the file still has it, if it has
 local function in_buffer(target, buf, done)
   local path = target.path --[[@as string]]
   local reject, drop = rejection(target, buf)
@@ -102,6 +126,7 @@ local function in_buffer(target, buf, done)
     buf = buf,
     path = path,
     reject = reject,
+    from_disk = target.from_disk,
     author = -1,
     clash = function(job)
       require('acp.files.job').refuse(job, 'it conflicts with what you have changed')
@@ -112,6 +137,10 @@ local function in_buffer(target, buf, done)
       if plan and not it.modified and vim.api.nvim_buf_is_loaded(buf) then
         why = require('acp.files.save').save(buf)
         why = why and 'it is so in the buffer, but could not be saved: ' .. why
+      elseif plan and it.from_disk and vim.api.nvim_buf_is_loaded(buf) then
+        return M.from_disk(buf, path, function(on_disk)
+          done(nil, on_disk)
+        end)
       end
       done(why and failure(path, why) or nil)
     end,
@@ -164,7 +193,7 @@ end
 
 --- Takes changes of one file back. `done` is called exactly once.
 ---@param target acp.ReviewTarget with a path
----@param done? fun(err?: acp.Err)
+---@param done? fun(err?: acp.Err, on_disk?: string)
 function M.reject(target, done)
   done = done or function(err)
     if err then

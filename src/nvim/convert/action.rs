@@ -45,7 +45,8 @@ pub(in crate::nvim) fn action(
         "buffer" | "seed" | "empty" | "unloaded" | "buffers_known" => {
             return buffer::action(kind, table);
         }
-        "accept" | "reject_file" | "hunks_again" | "review_options" => {
+        "accept" | "reject_file" | "taking_back" | "taken_back" | "hunks_again"
+        | "review_options" => {
             return review::action(kind, table);
         }
         "place" => return Ok(Action::Place(Box::new(place::wanted(table)?))),

@@ -5,14 +5,22 @@ use mlua::prelude::{Lua, LuaResult, LuaTable};
 use super::{list, optional_text, text};
 use crate::runtime::handle::Action;
 use crate::runtime::reviews::{Change, Chosen, Config, HunkText, Hunks, ShownHunk, Which};
+use crate::runtime::taking_back::TakingBack;
 
-/// `accept`, `reject_file`, `hunks_again` and `review_options`.
+/// `accept`, `reject_file`, `taking_back`, `taken_back`, `hunks_again` and `review_options`.
 pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
     Ok(match kind {
         "accept" => {
             Action::Accept(Chosen { path: optional_text(table, "path")?, which: which(table)? })
         }
         "reject_file" => Action::RejectFile(table.get("tag")?, text(table, "path")?, which(table)?),
+        "taking_back" => {
+            Action::TakingBack(TakingBack::Begins(table.get("buf")?, table.get("tick")?))
+        }
+        "taken_back" => {
+            let (tag, buffer) = (table.get("tag")?, table.get("buf")?);
+            Action::TakingBack(TakingBack::Ends(tag, buffer, table.get("tick")?))
+        }
         "review_options" => Action::Keep(Config {
             state: text(table, "state")?.into(),
             keep: table.get("keep")?,
