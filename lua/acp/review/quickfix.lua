@@ -78,7 +78,14 @@ local function items()
   return all
 end
 
---- The lines of the list, aligned.
+--- The window that shows our list, if any does.
+---@return integer? win
+local function window()
+  local now = list and vim.fn.getqflist({ id = 0, winid = 0 })
+  return now and now.id == list and now.winid ~= 0 and now.winid or nil
+end
+
+--- The lines of the list, aligned, each on one row: the preview has the rest.
 ---@param info { id: integer, start_idx: integer, end_idx: integer }
 ---@return string[]
 function M.text(info)
@@ -88,18 +95,19 @@ function M.text(info)
     where = math.max(where, vim.fn.strdisplaywidth(it.where))
     counts = math.max(counts, vim.fn.strchars(it.counts))
   end
+  local win = window()
+  local shown = win and vim.fn.getwininfo(win)[1]
+  local width = shown and shown.width - shown.textoff or vim.o.columns
+  local room = math.max(width - where - counts - 4, 10)
   return vim.tbl_map(function(it)
     local gap = where - vim.fn.strdisplaywidth(it.where) + 2
     local second = counts - vim.fn.strchars(it.counts) + 2
-    return it.where .. (' '):rep(gap) .. it.counts .. (' '):rep(second) .. it.words
+    return it.where
+      .. (' '):rep(gap)
+      .. it.counts
+      .. (' '):rep(second)
+      .. text.brief(it.words, room)
   end, rows)
-end
-
---- The window that shows our list, if any does.
----@return integer? win
-local function window()
-  local now = list and vim.fn.getqflist({ id = 0, winid = 0 })
-  return now and now.id == list and now.winid ~= 0 and now.winid or nil
 end
 
 local function close_preview()
