@@ -19,13 +19,19 @@ function M.clear(buf)
   end
 end
 
+--- How one change looks.
+---@class (exact) acp.EditLook
+---@field removed string|false the group of the lines that go; false for none
+---@field added string
+---@field bare? boolean whether only the words of lines that come have their group
+
 --- A line that comes, as wide as the window.
 ---@param line string
 ---@param tab integer
 ---@param width integer
----@param group string
----@return { [1]: string, [2]: string }[]
-local function row(line, tab, width, group)
+---@param look acp.EditLook
+---@return string[][]
+local function row(line, tab, width, look)
   line = #line > 4 * width and line:sub(1, 4 * width) or line
   while line:find('\t', 1, true) do
     local before = line:match('^[^\t]*') or ''
@@ -33,14 +39,13 @@ local function row(line, tab, width, group)
     line = before .. (' '):rep(fill) .. line:sub(#before + 2)
   end
   line = text.one_line(line)
+  if look.bare then
+    local indent, words_of_it = line:match('^( *)(.-) *$')
+    return { { indent }, { words_of_it, look.added } }
+  end
   local rest = math.max(width - vim.fn.strdisplaywidth(line), 0)
-  return { { line .. (' '):rep(rest), group } }
+  return { { line .. (' '):rep(rest), look.added } }
 end
-
---- How one change looks.
----@class (exact) acp.EditLook
----@field removed string|false the group of the lines that go; false for none
----@field added string
 
 ---@type acp.EditLook
 local wanted = { removed = 'AcpRemoved', added = 'AcpAdded' }
@@ -70,7 +75,7 @@ function M.show_edit(buf, edit, width, look)
   end
   local rows, tab = {}, vim.bo[buf].tabstop
   for _, line in ipairs(vim.list_slice(edit.lines, 1, most)) do
-    table.insert(rows, row(line, tab, width, look.added))
+    table.insert(rows, row(line, tab, width, look))
   end
   if #edit.lines > most then
     table.insert(rows, { { words.count(#edit.lines - most, 'more line'), 'AcpMuted' } })

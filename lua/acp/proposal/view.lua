@@ -11,7 +11,7 @@ local M = {}
 local namespace = vim.api.nvim_create_namespace('acp.proposal')
 
 ---@type acp.EditLook
-local refused = { removed = false, added = 'AcpRefused' }
+local refused = { removed = false, added = 'AcpRefused', bare = true }
 
 --- Where a part is now.
 ---@param buf integer
