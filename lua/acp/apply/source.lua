@@ -75,7 +75,7 @@ function M.here(range)
   end
   local code = code_at(buf, vim.api.nvim_win_get_cursor(0)[1] - 1)
   if not code then
-    return refuse('There is no code block here: put the cursor on one, or select lines')
+    return refuse('There is no code block here: go to one, or select lines')
   end
   return { session = session, code = code }
 end
