@@ -55,6 +55,16 @@ local function attach(buf)
     hint.update()
   end)
   on({ 'BufLeave', 'WinLeave', 'InsertEnter' }, 'acp: no hint elsewhere', hint.clear)
+  -- It tells of one of the windows only.
+  vim.api.nvim_create_autocmd('WinResized', {
+    group = group,
+    desc = 'acp: as many words as there is room for',
+    callback = function()
+      if vim.api.nvim_get_current_buf() == buf then
+        hint.update(true)
+      end
+    end,
+  })
   on({ 'BufWinEnter' }, 'acp: room for removed lines', function()
     inline.make_room(buf)
   end)

@@ -103,6 +103,20 @@ nvim_tests! {
         assert_readable(&nvim.screen());
     }
 
+    fn the_hint_fits_whatever_room_there_is(target: &Target) {
+        let mut nvim = reviewing(target, (100, 24));
+        nvim.input("]g");
+        nvim.wait_screen("]g next  2/4");
+        nvim.resize(60, 24);
+        nvim.wait_screen("gla  glr  2/4");
+        nvim.resize(100, 24);
+        nvim.wait_screen("]g next  2/4");
+        nvim.command("vsplit");
+        nvim.wait_screen("gla  glr  2/4");
+        nvim.command("only");
+        nvim.wait_screen("]g next  2/4");
+    }
+
     fn narrow_windows_and_splits(target: &Target) {
         let mut nvim = reviewing(target, (60, 20));
         nvim.input("]g");
