@@ -51,7 +51,13 @@ local function attach(buf)
     vim.api.nvim_create_autocmd(events, opts)
   end
   local moved = { 'CursorMoved', 'TextChanged', 'InsertLeave', 'BufEnter', 'WinEnter' }
+  local line = 0
   on(moved, 'acp: what to do with a change', function()
+    local now = vim.api.nvim_win_get_cursor(0)[1]
+    if now ~= line then
+      line = now
+      inline.arrived(buf, now)
+    end
     hint.update()
   end)
   on({ 'BufLeave', 'WinLeave', 'InsertEnter' }, 'acp: no hint elsewhere', hint.clear)

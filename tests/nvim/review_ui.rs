@@ -117,6 +117,16 @@ nvim_tests! {
         nvim.wait_screen("]g next  2/4");
     }
 
+    fn what_went_from_either_end_is_seen_from_there(target: &Target) {
+        let mut nvim = reviewing(target, (100, 8));
+        nvim.input("G");
+        nvim.wait_screen("// the old end");
+        nvim.input("gg");
+        nvim.wait_screen("// a header that went");
+        nvim.input("]g]g]g");
+        nvim.wait_screen("// the old end");
+    }
+
     fn narrow_windows_and_splits(target: &Target) {
         let mut nvim = reviewing(target, (60, 20));
         nvim.input("]g");

@@ -97,6 +97,33 @@ function M.make_room(buf)
   end
 end
 
+--- And what is below the last row, where there was room for that row and no more. For the window
+--- that the cursor is in.
+---@param buf integer
+local function make_room_below(buf)
+  local place = M.shown() and store.at(buf, vim.api.nvim_buf_line_count(buf) - 1)
+  if place and place.hunk.below then
+    local height = vim.api.nvim_win_get_height(0)
+    local room = math.min(removed.height(place.hunk.removed), height - 1)
+    local missing = vim.fn.winline() + room - height
+    if missing > 0 then
+      vim.cmd.normal({ args = { missing .. vim.keycode('<C-e>') }, bang = true })
+    end
+  end
+end
+
+--- The cursor has come to another line: at either end, lines that are gone come into sight.
+---@param buf integer
+---@param line integer
+function M.arrived(buf, line)
+  if line == 1 then
+    M.make_room(buf)
+  end
+  if line == vim.api.nvim_buf_line_count(buf) then
+    make_room_below(buf)
+  end
+end
+
 ---@type table<acp.ReviewFile, acp.ReviewHunk[]> hunks that are to be shown, the last one first
 local queues = {}
 
