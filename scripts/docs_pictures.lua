@@ -207,8 +207,25 @@ local function ask(stage)
   wait_text(stage, 'Edit lua/slug.lua +')
 end
 
+--- Lets the agent change files, and goes to the second change.
+---@param stage acp.Stage
+local function change(stage)
+  type_keys(stage, ':AcpChat demo<CR>')
+  wait_text(stage, 'Ask demo')
+  type_keys(stage, 'Spell umlauts out in @lua/slug.lua<C-s>')
+  wait_text(stage, '4 to review')
+  type_keys(stage, '<Esc><C-w>hgg]g]g')
+  wait_text(stage, 'gla accept')
+end
+
 ---@type table<string, fun(stage: acp.Stage)>
 local scenes = {
+  review = change,
+  changes = function(stage)
+    change(stage)
+    type_keys(stage, ':Acp changes<CR>')
+    wait_text(stage, 'a accept')
+  end,
   chat = function(stage)
     ask(stage)
     go_on(stage, 'ask')
@@ -242,6 +259,8 @@ local shots = {
   { name = 'chat-dark', background = 'dark', size = '122x40', width = 72 },
   { name = 'chat-light', background = 'light', size = '122x40', width = 72 },
   { name = 'diff', background = 'dark', size = '150x30', width = 72 },
+  { name = 'review', background = 'dark', size = '136x24', width = 46 },
+  { name = 'changes', background = 'dark', size = '136x24', width = 46 },
   { name = 'permission', background = 'dark', size = '122x40', width = 72 },
 }
 
