@@ -18,7 +18,10 @@ nvim_tests! {
         let mut nvim = start(target, keep(), &[read("../outside.txt"), write("../outside.txt", "new\n"), read("link/../../outside.txt"), read("link.txt")]);
         let outside = nvim.scratch().project().parent().unwrap().join("outside.txt");
         std::fs::write(&outside, "secret\n").unwrap();
-        std::os::unix::fs::symlink(&outside, nvim.scratch().project().join("link.txt")).unwrap();
+        // Another name, so that nobody takes the question before for this one.
+        let other = outside.with_file_name("other.txt");
+        std::fs::write(&other, "secret\n").unwrap();
+        std::os::unix::fs::symlink(&other, nvim.scratch().project().join("link.txt")).unwrap();
         send(&mut nvim, "go");
         answer(&mut nvim, "read /", "<CR>");
         nvim.wait_until("the first answer", DEADLINE, |nvim| answers(nvim).len() == 1);
@@ -27,7 +30,7 @@ nvim_tests! {
         answer(&mut nvim, "read /", "jj<CR>");
         nvim.wait_until("the third answer", DEADLINE, |nvim| answers(nvim).len() == 3);
         // A link does not hide where it leads.
-        answer(&mut nvim, "read /", "jj<CR>");
+        answer(&mut nvim, "other.txt", "jj<CR>");
         finish(&mut nvim);
         let answers = answers(&nvim);
         assert_eq!(answers[0]["result"]["content"], "secret\n");
