@@ -286,8 +286,15 @@ impl Core {
                 self.reviews.saved(&known.path, text.clone());
             }
         }
-        files.iter().for_each(|it| self.watcher.open(&it.path));
+        let paths: Vec<_> =
+            files.iter().map(|it| (it.path.clone(), it.written.is_some())).collect();
         self.bases.track(files);
+        for (path, written) in paths {
+            self.watcher.open(&path);
+            if written {
+                self.watcher.saved(&path);
+            }
+        }
     }
 
     fn rewind(&mut self, mut wanted: rewind::Wanted) {

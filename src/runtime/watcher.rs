@@ -44,6 +44,8 @@ enum Message {
     Rest,
     /// A file is open.
     File(String),
+    /// A file was written from its buffer.
+    Saved(String),
     /// Something has happened in a folder.
     Happened(notify::Result<Event>),
     /// The core is gone.
@@ -74,6 +76,13 @@ impl Watcher {
     /// A file is open, and to be watched if others are.
     pub(super) fn open(&self, path: &str) {
         self.send(Message::File(path.to_owned()));
+    }
+
+    /// A file was written from its buffer, if nobody else has written it since: an agent may have,
+    /// just before the editor asked the disk about it. Then what the system told of that came too
+    /// early to be understood.
+    pub(super) fn saved(&self, path: &str) {
+        self.send(Message::Saved(path.to_owned()));
     }
 
     fn send(&self, message: Message) -> bool {
@@ -151,6 +160,7 @@ impl Watch {
                 }
                 Ok(Message::Rest) => self.until = Some(Instant::now() + AFTERWARDS),
                 Ok(Message::File(path)) => self.file(&path),
+                Ok(Message::Saved(path)) => self.touch(path),
                 Ok(Message::Happened(event)) => self.happened(event),
                 Ok(Message::Leave) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => self.look(),
@@ -170,10 +180,15 @@ impl Watch {
             self.file(&path);
             // What has happened before is not told.
             if self.bases.is_stamped(&path) {
-                self.touched.insert(path);
-                self.since.get_or_insert_with(Instant::now);
+                self.touch(path);
             }
         }
+    }
+
+    /// Looks at a file soon.
+    fn touch(&mut self, path: String) {
+        self.touched.insert(path);
+        self.since.get_or_insert_with(Instant::now);
     }
 
     /// Watches a file: the folder that its name is in, and the one that it is in.
@@ -257,6 +272,17 @@ mod tests {
         }
     }
 
+    /// One change may be noticed more than once.
+    fn differing(outbox: &Outbox) -> Vec<String> {
+        loop {
+            match wait(outbox) {
+                Item::DiskChanged(7, _) => {}
+                Item::DiskDiffers(7, paths) => return paths,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
     #[tokio::test]
     async fn changes_are_told_whatever_their_stamps_say() {
         let folder = tempfile::tempdir().unwrap();
@@ -282,10 +308,13 @@ mod tests {
         }
         fs::write(&path, "ANOTHER\n").unwrap();
         track("another\n");
-        match wait(&outbox) {
-            Item::DiskDiffers(7, paths) => assert_eq!(paths, [name.as_str()]),
-            other => panic!("{other:?}"),
-        }
+        assert_eq!(differing(&outbox), [name.as_str()]);
+        fs::write(&path, "third\n").unwrap();
+        while !matches!(wait(&outbox), Item::DiskChanged(7, _)) {}
+        // The user saved a moment earlier, and the editor has learnt of it a moment later.
+        track("saved\n");
+        watcher.saved(&name);
+        assert_eq!(differing(&outbox), [name.as_str()]);
         watcher.end(SessionId(7));
     }
 }
