@@ -47,7 +47,9 @@ impl Versions {
     pub(super) fn likely(&self, path: &str, now: &str, theirs: &str) -> Option<Arc<str>> {
         let past = self.0.get(path)?;
         let wanted = lines(theirs);
-        let nearest = past.iter().rev().map(|it| &it.1).min_by_key(|it| distance(&wanted, it))?;
+        // Of those that are as likely the first: what the user has made of it since is the user's.
+        let others = past.iter().map(|it| &it.1).filter(|it| ***it != *now);
+        let nearest = others.min_by_key(|it| distance(&wanted, it))?;
         // Where both are as likely, to be asked is better than to lose something.
         let made_from_it = (1..=distance(&wanted, now)).contains(&distance(&wanted, nearest));
         made_from_it.then(|| nearest.clone())
@@ -89,6 +91,10 @@ mod tests {
         // Put back on purpose.
         assert!(versions.likely("a", saved, old).is_none());
         assert!(versions.likely("b", saved, "one\ntwo\n3\n").is_none());
+        // Saved once more as it was. The text is as near to that as to the one before.
+        versions.past("a", saved.into(), now);
+        let theirs = "one\nmine\ntwo\nthree\n";
+        assert_eq!(versions.likely("a", saved, theirs).as_deref(), Some(old));
         versions.begin(now);
         assert!(versions.likely("a", saved, "one\ntwo\n3\n").is_some());
         versions.begin(now + BEFORE);
