@@ -43,13 +43,6 @@ function M.as(who, fn, ...)
 end
 
 ---@param buf integer
----@return boolean
-local function is_plain(buf)
-  local bo = vim.bo[buf]
-  return (bo.fileencoding == '' or bo.fileencoding == 'utf-8') and not bo.bomb
-end
-
----@param buf integer
 local function forget(buf)
   if known[buf] then
     known[buf] = nil
@@ -74,7 +67,7 @@ function M.tell(buf)
     ending = vim.bo[buf].fileformat,
     eol = vim.bo[buf].endofline,
     bom = text.has_mark(buf),
-    plain = is_plain(buf),
+    plain = text.is_plain(buf),
     modified = vim.bo[buf].modified,
   })
 end

@@ -17,9 +17,9 @@ local most_whole = 4 * 1024 * 1024
 ---@param buf integer
 ---@return boolean
 local function disk_has_it(buf)
-  local bo = vim.bo[buf]
-  local plain = (bo.fileencoding == '' or bo.fileencoding == 'utf-8') and not bo.bomb
-  return plain and not bo.modified and vim.uv.fs_stat(vim.api.nvim_buf_get_name(buf)) ~= nil
+  return text.is_plain(buf)
+    and not vim.bo[buf].modified
+    and vim.uv.fs_stat(vim.api.nvim_buf_get_name(buf)) ~= nil
 end
 
 ---@param effect acp.AskedRead

@@ -7,6 +7,14 @@ local newline = { unix = '\n', dos = '\r\n', mac = '\r' }
 
 local byte_order_mark = '\239\187\191'
 
+--- Whether the file of a buffer is UTF-8 with no byte order mark: its text is what the disk has.
+---@param buf integer
+---@return boolean
+function M.is_plain(buf)
+  local bo = vim.bo[buf]
+  return (bo.fileencoding == '' or bo.fileencoding == 'utf-8') and not bo.bomb
+end
+
 --- Whether the file begins with a byte order mark that is a character of its text. Other encodings
 --- have one of their own, which readers take away.
 ---@param buf integer
