@@ -1,5 +1,6 @@
 //! What is rendered where: the buffers that show something of a session, brought up to date.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use super::outbox::{Item, Outbox};
 use crate::session::ids::SessionId;
 use crate::session::state::{Session, State};
 use crate::view::detail::{Detail, Tab, Target};
+use crate::view::guard::harmless;
 use crate::view::model::{Look, Patch, SurfaceId};
 use crate::view::screen::Screen;
 
@@ -153,6 +155,11 @@ impl Shown {
 fn send(surface: SurfaceId, outbox: &Outbox, render: impl FnOnce(&mut Vec<Patch>)) {
     let mut patches = Vec::new();
     render(&mut patches);
+    for line in patches.iter_mut().flat_map(|it| &mut it.lines) {
+        if let Cow::Owned(shown) = harmless(line) {
+            *line = shown;
+        }
+    }
     if !patches.is_empty() {
         outbox.push(patches.into_iter().map(|patch| Item::Patch(surface, patch)));
     }

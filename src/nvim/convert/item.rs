@@ -12,7 +12,6 @@ use crate::session::ids::SessionId;
 use crate::session::settings::Usage;
 use crate::session::tool_call::Location;
 use crate::view::detail::{Attached, File, Header, Tab};
-use crate::view::guard::harmless;
 use crate::view::model::{Code, Patch, Place, SurfaceId};
 
 /// What Lua fetches at once: changes to transcripts, then what happened.
@@ -67,7 +66,7 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
 fn patch(lua: &Lua, surface: SurfaceId, patch: Patch) -> LuaResult<LuaTable> {
     let lines = lua.create_table_with_capacity(patch.lines.len(), 0)?;
     for line in patch.lines {
-        lines.raw_push(lua.create_string(&*harmless(&line))?)?;
+        lines.raw_push(lua.create_string(&line)?)?;
     }
     let table = lua.create_table_with_capacity(0, 6)?;
     let repaint = patch.repaint.map(|it| it.first);
