@@ -78,6 +78,38 @@ nvim_tests! {
         assert_eq!(nvim.scratch().read("a.txt"), "one\nTWO\nthree\nfour\nfive\nsix\nseven\n");
     }
 
+    fn what_the_buffer_followed_is_overwritten_once_and_without_a_question(target: &Target) {
+        let text = "one\nTWO\nthree\nfour\nfive\n";
+        let mut nvim = open(target, &[on_disk("a.txt", text), edited("a.txt"), pause("go2")]);
+        // The backup is what the file was: written twice, it would be what the buffer is.
+        lua(&mut nvim, "_G.events = {} vim.o.backup = true vim.o.backupskip = '' vim.o.backupcopy = 'yes' vim.o.backupdir = '.'
+            vim.api.nvim_create_autocmd({ 'BufWritePre', 'BufWritePost' }, { callback = function(ev)
+                table.insert(events, ev.event) end })");
+        nvim.command("5 substitute/five/mine/");
+        release(&nvim, "go1");
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(nvim.scratch().read("a.txt"), text, "nothing is written for that");
+        assert_eq!(lua(&mut nvim, "return { vim.bo.modified, vim.bo.buftype }"), json!([true, ""]));
+        nvim.input(":write<CR>");
+        nvim.wait_until("the file to be saved", DEADLINE, |nvim| !modified(nvim));
+        assert_eq!(nvim.scratch().read("a.txt"), text.replace("five", "mine"));
+        assert_eq!(nvim.scratch().read("a.txt~"), text);
+        assert_eq!(lua(&mut nvim, "return events"), json!(["BufWritePre", "BufWritePost"]));
+        release(&nvim, "go2");
+        finish(&mut nvim);
+    }
+
+    fn whoever_writes_a_file_in_the_place_of_neovim_is_not_called_when_it_is_followed(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", "1\ntwo\nthree\nfour\nfive\n"), edited("a.txt"), pause("go2")]);
+        lua(&mut nvim, "_G.called = 0 vim.api.nvim_create_autocmd('BufWriteCmd', { pattern = '*.txt', callback = function()
+            called = called + 1 end })");
+        release(&nvim, "go1");
+        wait_changes(&mut nvim, &json!(["disk"]));
+        assert_eq!(lua(&mut nvim, "return { called, vim.bo.buftype, vim.bo.modified }"), json!([0, "", false]));
+        release(&nvim, "go2");
+        finish(&mut nvim);
+    }
+
     fn in_the_middle_of_a_turn_buffers_follow_unannounced_changes(target: &Target) {
         let mut nvim = open(target, &[on_disk("a.txt", "1\ntwo\nthree\nfour\nfive\n"), pause("go2"), on_disk("b.txt", "new\n"), pause("go3")]);
         nvim.command("5 substitute/five/mine/");

@@ -1,6 +1,7 @@
 --- Files that agents change on the disk by themselves, as most do: their buffers follow, with the
 --- user's unsaved changes kept. Only while an agent works; otherwise all is as Neovim does it.
 
+local as_read = require('acp.files.as_read')
 local client = require('acp.client')
 local find = require('acp.files.find')
 local job = require('acp.files.job')
@@ -55,28 +56,6 @@ local function look(buf)
   vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
 end
 
---- Neovim asks before it overwrites a file that has changed since it was read, and takes nothing
---- but reading or writing for an answer. So the next write of the user is done twice.
----@param buf integer
----@param stamp acp.Stamp
-local function expect_write(buf, stamp)
-  local group = vim.api.nvim_create_augroup(('acp.files.%d'):format(buf), { clear = true })
-  vim.api.nvim_create_autocmd('BufWritePre', {
-    group = group,
-    buffer = buf,
-    once = true,
-    desc = 'acp: the buffer has all that the file has',
-    callback = function(event)
-      local path = vim.api.nvim_buf_get_name(buf)
-      if event.match == path and vim.deep_equal(watch.stamp(path), stamp) then
-        pcall(vim.api.nvim_buf_call, buf, function()
-          vim.cmd('silent noautocmd keepalt write!')
-        end)
-      end
-    end,
-  })
-end
-
 ---@type table<integer, integer> the state of each buffer that is what its file is; 0 if none is
 local in_file = {}
 ---@type table<integer, boolean> buffers whose changes are told
@@ -129,7 +108,7 @@ local function follow(buf, path, plan)
       -- Another text with the same stamp would be taken for the one that is known.
       client.send({ type = 'forget', path = path })
     end
-    expect_write(buf, plan.stamp)
+    as_read.take(buf, plan.stamp)
     expect_undo(buf, plan.is_theirs and vim.api.nvim_buf_get_changedtick(buf) or nil)
     watch.in_step(buf, path, plan.stamp)
   end
@@ -302,7 +281,7 @@ end
 ---@param buf integer
 function M.written(buf)
   in_file[buf] = nil
-  pcall(vim.api.nvim_del_augroup_by_name, ('acp.files.%d'):format(buf))
+  as_read.forget(buf)
   local it = open[buf]
   if it then
     open[buf] = nil
