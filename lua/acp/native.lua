@@ -35,7 +35,7 @@ local M = {}
 ---@field shutdown fun(timeout_ms: integer)
 
 --- The shape of the boundary this Lua code expects.
-M.abi = 5
+M.abi = 6
 
 local entry = 'luaopen_acp_nvim'
 

@@ -24,7 +24,7 @@ use crate::view::model::{Group, SurfaceId};
 use crate::view::painted::Painted;
 
 /// Changes with every change of the shape of what crosses; `lua/acp/native.lua` has the same.
-const ABI: u32 = 5;
+const ABI: u32 = 6;
 
 /// What the main thread owns of us.
 #[derive(Default)]
