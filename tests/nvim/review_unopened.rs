@@ -1,10 +1,13 @@
 //! Changes to files that are not open, where turns are not kept to be undone.
 
 use std::fs;
+use std::rc::Rc;
 
 use serde_json::{Value, json};
 
 use crate::files::lua;
+use crate::plugin::{wait_transcript, with_options};
+use crate::report::send;
 use crate::review::{start, turn, wait_disk, wait_gone, wait_lua, wait_pending};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 
@@ -73,6 +76,29 @@ nvim_tests! {
             nvim.command("Acp rewind");
             wait_lua(&mut nvim, "return vim.fn.execute('messages'):find('Turns are not recorded', 1, true) ~= nil", &json!(true));
         }
+    }
+
+    fn nothing_is_left_of_a_turn_that_neovim_did_not_survive(target: &Target) {
+        let agent = json!({
+            "capabilities": { "loadSession": true },
+            "on": { "session/new": { "merge": { "sessionId": "one" } }, "session/load": { "result": {} } },
+            "prompts": [{ "steps": [{ "say": "working" }, { "hang": true }] }],
+        });
+        let mut nvim = with_options(target, with("{ rewind = { enabled = false } }"), &agent);
+        let scratch = nvim.scratch().clone();
+        files(&nvim);
+        send(&mut nvim, "go");
+        wait_transcript(&mut nvim, "working");
+        // While it lasts, nobody else may sweep away what it is compared with.
+        nvim.wait_for("a record", DEADLINE, |nvim| (written_down(nvim) == 1).then_some(()));
+        nvim.kill(rustix::process::Signal::KILL);
+        nvim.wait_exit(DEADLINE);
+        drop(nvim);
+        let options = Options { scratch: Some(Rc::clone(&scratch)), ..Options::default() };
+        let mut nvim = with_options(target, options, &agent);
+        lua(&mut nvim, "return require('acp').open({ load = 'one', focus = false })");
+        nvim.wait_for("no record", DEADLINE, |nvim| (written_down(nvim) == 0).then_some(()));
+        assert_eq!(lua(&mut nvim, "return #require('acp.rewind').turns(require('acp').sessions()[1].id)"), 0);
     }
 
     fn files_that_are_not_open_may_be_left_out(target: &Target) {
