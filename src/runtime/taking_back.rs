@@ -11,6 +11,7 @@ use super::bases::{Bases, read};
 use super::buffers::{BufferId, Buffers, Ending};
 use super::disk;
 use super::outbox::{Item, Outbox};
+use super::stamp::{Stamp, stamp};
 use crate::changes::format::split;
 use crate::changes::merge::merge;
 use crate::changes::mirror::Mirror;
@@ -22,8 +23,9 @@ use crate::session::ids::Tag;
 pub enum TakingBack {
     /// Something is about to be taken back in this state of a buffer.
     Begins(BufferId, u64),
-    /// It is, which led to this state.
-    Ends(Tag, BufferId, u64),
+    /// It is, which led to this state. The disk said this of the file when the buffer last followed
+    /// it.
+    Ends(Tag, BufferId, u64, Option<Stamp>),
 }
 
 /// What buffers had before.
@@ -38,13 +40,13 @@ impl Held {
         buffers: &Buffers,
         (bases, outbox): (&Arc<Bases>, &Arc<Outbox>),
     ) {
-        let (tag, buffer, tick) = match it {
+        let (tag, buffer, tick, stamp) = match it {
             TakingBack::Begins(buffer, tick) => {
                 self.0.retain(|id, _| *id != buffer && buffers.get(*id).is_some());
                 self.0.extend(buffers.copy(buffer, tick).map(|copy| (buffer, copy.clone())));
                 return;
             }
-            TakingBack::Ends(tag, buffer, tick) => (tag, buffer, tick),
+            TakingBack::Ends(tag, buffer, tick, stamp) => (tag, buffer, tick, stamp),
         };
         let before = self.0.remove(&buffer);
         let known = buffers.get(buffer).map(|it| (it.0.name.clone(), it.0.format.ending));
@@ -53,7 +55,7 @@ impl Held {
         let texts = before.zip(buffers.copy(buffer, tick).cloned());
         tokio::task::spawn_blocking(move || {
             let done = match texts {
-                Some(texts) => on_disk(&path, texts, ending, &bases),
+                Some(texts) => on_disk(&path, texts, ending, (&bases, stamp)),
                 None => Err("the buffer has changed meanwhile".to_owned()),
             };
             outbox.push([Item::Rejected(tag, path, done.err())]);
@@ -65,15 +67,17 @@ fn on_disk(
     path: &str,
     (before, after): (Mirror, Mirror),
     ending: Ending,
-    bases: &Bases,
+    (bases, known): (&Bases, Option<Stamp>),
 ) -> Result<(), String> {
-    let now = match read(path) {
-        Ok((_, text)) => text,
+    let (seen, now) = match read(path) {
+        Ok(it) => it,
         // Nothing is there that could have it.
         Err(DiskError::NotFound) => return Ok(()),
         Err(DiskError::Other(words)) => return Err(words),
     };
-    if bases.get(path).is_none_or(|it| it != now) {
+    // What the buffer has followed just now may not be known here yet.
+    let followed = known == Some(seen) && stamp(path) == known;
+    if !followed && bases.get(path).is_none_or(|it| it != now) {
         return Err("the file has changed meanwhile".to_owned());
     }
     let text = without(&now, (&before, &after), ending)?;

@@ -213,7 +213,7 @@ nvim_tests! {
                 nvim.input("]gglrglA");
             }
             let told = told(&mut nvim);
-            assert!(told.contains("let b = 22;") && !told.contains("not saved"), "{told}");
+            assert!(told.contains("let b = 22;") && !told.contains("not saved"), "{told}\n{}", nvim.messages());
             assert_eq!(buffer(&mut nvim), format!("mine();\n{expected}"));
             assert_eq!(disk(&nvim), expected);
             assert_eq!(lua(&mut nvim, "return vim.bo[vim.fn.bufnr('a.rs')].modified"), true);

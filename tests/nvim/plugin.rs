@@ -16,7 +16,9 @@ pub(crate) fn with_agent(target: &Target, scenario: &Value) -> Nvim {
 pub(crate) fn with_options(target: &Target, options: Options, scenario: &Value) -> Nvim {
     let mut nvim = Nvim::start(target, options);
     let command = nvim.scratch().scenario(scenario);
-    let setup = json!([{ "default_agent": "fake", "agents": { "fake": { "command": command } } }]);
+    // However slow the machine is, what an agent does is compared with what was before.
+    let patient = json!({ "wait_ms": 60_000 });
+    let setup = json!([{ "default_agent": "fake", "agents": { "fake": { "command": command } }, "rewind": patient }]);
     nvim.lua("require('acp').setup(...)", setup);
     nvim
 }

@@ -100,9 +100,13 @@ function M.from_disk(buf, path, done)
       done(err and err.message)
     end,
   }
-  local tick = vim.api.nvim_buf_get_changedtick(buf)
-  local action = { type = 'taken_back', tag = last_tag, buf = buf, tick = tick }
-  local _, err = client.send(action --[[@as acp.Action]])
+  local _, err = client.send({
+    type = 'taken_back',
+    tag = last_tag,
+    buf = buf,
+    tick = vim.api.nvim_buf_get_changedtick(buf),
+    stamp = require('acp.files.watch').known_stamp(buf),
+  } --[[@as acp.Action]])
   if err then
     waiting[last_tag] = nil
     done(err.message)

@@ -30,7 +30,8 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
     })
 }
 
-fn stamp(table: &LuaTable) -> LuaResult<Stamp> {
+/// What the disk says of a file.
+pub(super) fn stamp(table: &LuaTable) -> LuaResult<Stamp> {
     let (seconds, nanoseconds) = (table.get("sec")?, table.get("nsec")?);
     let changed = (table.get("csec")?, table.get("cnsec")?);
     Ok(Stamp { seconds, nanoseconds, size: table.get("size")?, changed, inode: table.get("ino")? })

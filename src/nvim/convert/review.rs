@@ -2,7 +2,7 @@
 
 use mlua::prelude::{Lua, LuaResult, LuaTable};
 
-use super::{list, optional_text, text};
+use super::{list, merge, optional_text, text};
 use crate::runtime::handle::Action;
 use crate::runtime::reviews::{Change, Chosen, Config, HunkText, Hunks, ShownHunk, Which};
 use crate::runtime::taking_back::TakingBack;
@@ -18,8 +18,10 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
             Action::TakingBack(TakingBack::Begins(table.get("buf")?, table.get("tick")?))
         }
         "taken_back" => {
+            let stamp = table.get::<Option<LuaTable>>("stamp")?;
+            let stamp = stamp.as_ref().map(merge::stamp).transpose()?;
             let (tag, buffer) = (table.get("tag")?, table.get("buf")?);
-            Action::TakingBack(TakingBack::Ends(tag, buffer, table.get("tick")?))
+            Action::TakingBack(TakingBack::Ends(tag, buffer, table.get("tick")?, stamp))
         }
         "review_options" => Action::Keep(Config {
             state: text(table, "state")?.into(),
