@@ -34,6 +34,13 @@ impl Mirror {
         Mirror { chunks: chunks(&lines), count: lines.len(), version }
     }
 
+    /// Takes further lines at the end: they are the buffer's at the same version.
+    pub fn extend<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
+        let lines: Vec<&str> = lines.into_iter().collect();
+        self.chunks.extend(chunks(&lines));
+        self.count += lines.len();
+    }
+
     /// The version it has got to.
     pub fn version(&self) -> u64 {
         self.version

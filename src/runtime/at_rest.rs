@@ -47,8 +47,10 @@ fn empty(stamp: &Stamp) -> usize {
     usize::from(stamp.size == 0)
 }
 
+/// Whether a file was left alone for a while: who writes it now gives it another stamp.
+///
 /// The clock of the file system may be a little ahead of ours. What is far ahead tells nothing.
-fn is_old(stamp: &Stamp) -> bool {
+pub(super) fn is_old(stamp: &Stamp) -> bool {
     let written = u64::try_from(stamp.changed.0).ok().and_then(|seconds| {
         let nanoseconds = u32::try_from(stamp.changed.1).ok()?;
         UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))

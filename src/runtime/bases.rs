@@ -7,8 +7,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::at_rest::is_old;
 use super::buffers::BufferId;
 use super::disk;
+use super::indexed::Indexed;
 use super::outbox::{Item, Outbox};
 pub use super::stamp::Stamp;
 use super::stamp::{Look, stamp};
@@ -48,8 +50,21 @@ pub(super) struct Bases {
     past: Mutex<Versions>,
 }
 
-/// A file as it was: its text, unless that was another one already when it was read.
-type Base = (Stamp, Option<Arc<str>>);
+/// A file as it was.
+#[derive(Debug, Clone)]
+struct Base {
+    stamp: Stamp,
+    /// Its text, unless that was another one already when it was read.
+    text: Option<Arc<str>>,
+    /// The same, where no other text can have had this stamp.
+    sure: Option<Indexed>,
+}
+
+impl Base {
+    fn unread(stamp: Stamp) -> Base {
+        Base { stamp, text: None, sure: None }
+    }
+}
 
 impl Bases {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Base>> {
@@ -67,7 +82,9 @@ impl Bases {
 
     /// Whether a file is what it was; by its text, where its stamp says nothing.
     pub(super) fn look(&self, path: &str) -> Look {
-        let Some((known, text)) = self.lock().get(path).cloned() else { return Look::Same };
+        let Some(Base { stamp: known, text, .. }) = self.lock().get(path).cloned() else {
+            return Look::Same;
+        };
         if stamp(path) != Some(known) {
             return Look::Stamped;
         }
@@ -80,12 +97,20 @@ impl Bases {
 
     /// Whether the stamp of a file is another one, or it is gone.
     pub(super) fn is_stamped(&self, path: &str) -> bool {
-        let known = self.lock().get(path).map(|it| it.0);
+        let known = self.lock().get(path).map(|it| it.stamp);
         known.is_some() && known != stamp(path)
     }
 
     pub(super) fn get(&self, path: &str) -> Option<Arc<str>> {
-        self.lock().get(path).and_then(|(_, text)| text.clone())
+        self.lock().get(path).and_then(|it| it.text.clone())
+    }
+
+    /// What the disk says of a file, and its text if that is known beyond doubt.
+    pub(super) fn on_disk(&self, path: &str) -> Option<(Stamp, Option<Indexed>)> {
+        let now = stamp(path)?;
+        let bases = self.lock();
+        let known = bases.get(path).filter(|it| it.stamp == now);
+        Some((now, known.and_then(|it| it.sure.clone())))
     }
 
     /// Reads what files are, those that are still what the editor took them for.
@@ -95,14 +120,15 @@ impl Bases {
             let saved = written.is_some_and(|it| it.1);
             match text {
                 Some(text) => {
-                    let before = self.lock().insert(path.clone(), (stamp, Some(text)));
-                    if let Some((_, Some(before))) = before.filter(|_| saved) {
+                    let base = Base { stamp, text: Some(text), sure: None };
+                    let before = self.lock().insert(path.clone(), base);
+                    if let Some(Base { text: Some(before), .. }) = before.filter(|_| saved) {
                         self.past().past(&path, before, Instant::now());
                     }
                 }
                 None => {
                     // Whoever looks at it before it is read knows this much.
-                    self.lock().entry(path.clone()).or_insert((stamp, None));
+                    self.lock().entry(path.clone()).or_insert(Base::unread(stamp));
                     unread.push((path, stamp));
                 }
             }
@@ -111,18 +137,20 @@ impl Bases {
         tokio::task::spawn_blocking(move || {
             for (path, stamp) in files {
                 let known = bases.lock().get(&path).cloned();
-                if known.is_some_and(|it| it.0 == stamp && it.1.is_some()) {
+                if known.is_some_and(|it| it.stamp == stamp && it.text.is_some()) {
                     continue;
                 }
-                let text = read(&path).ok().filter(|(now, _)| *now == stamp);
+                let old = is_old(&stamp);
+                let text = read(&path).ok().filter(|(now, _)| *now == stamp).map(|it| it.1);
+                let sure = text.clone().filter(|_| old).map(Indexed::new);
                 let mut bases = bases.lock();
                 match text {
-                    Some((_, text)) => {
-                        bases.insert(path, (stamp, Some(text)));
+                    Some(_) => {
+                        bases.insert(path, Base { stamp, text, sure });
                     }
                     // Somebody was faster. What is known from before still tells it.
                     None => {
-                        bases.entry(path).or_insert((stamp, None));
+                        bases.entry(path).or_insert(Base::unread(stamp));
                     }
                 }
             }
@@ -132,7 +160,7 @@ impl Bases {
     /// A file has this text by now, and its buffer has all of it.
     pub(super) fn written(&self, path: &str, text: Arc<str>) {
         if let Some(stamp) = stamp(path) {
-            self.lock().insert(path.to_owned(), (stamp, Some(text)));
+            self.lock().insert(path.to_owned(), Base { stamp, text: Some(text), sure: None });
         }
     }
 
@@ -146,7 +174,7 @@ impl Bases {
     /// What a file was when an agent began to work.
     pub(super) fn at_begin(&self, session: SessionId, path: &str) -> Option<Arc<str>> {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        begun.get(&session)?.get(path)?.1.clone()
+        begun.get(&session)?.get(path)?.text.clone()
     }
 
     /// A session is no more.
@@ -178,4 +206,39 @@ pub(super) fn read(path: &str) -> Result<(Stamp, Arc<str>), DiskError> {
     let stamp = stamp(path).ok_or(DiskError::NotFound)?;
     let text = disk::read(&FileRange { path: path.to_owned(), line: None, limit: None })?;
     Ok((stamp, text.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A file that was left alone since it was written is known, one that was not may change
+    /// without another stamp.
+    #[tokio::test]
+    async fn only_what_was_left_alone_is_known_beyond_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt").to_str().unwrap().to_owned();
+        fs::write(&path, "one\ntwo\n").unwrap();
+        let known = |bases: &Arc<Bases>| bases.on_disk(&path).and_then(|it| it.1);
+        let begin = Instant::now();
+        // When that is the case is a matter of the clock of the file system.
+        while !is_old(&stamp(&path).unwrap()) {
+            assert!(begin.elapsed() < Duration::from_secs(20), "it never gets old");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let bases: Arc<Bases> = Arc::default();
+        bases.track(vec![InStep::new(path.clone(), stamp(&path).unwrap(), None)]);
+        while known(&bases).is_none() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "it was not read");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(&*known(&bases).unwrap().text, "one\ntwo\n");
+        File::options().append(true).open(&path).unwrap().set_len(4).unwrap();
+        assert!(bases.on_disk(&path).is_some() && known(&bases).is_none(), "it is another now");
+        fs::remove_file(&path).unwrap();
+        assert!(bases.on_disk(&path).is_none());
+    }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::indexed::Indexed;
 use super::stamp::Stamp;
 pub use crate::changes::format::{Ending, Format};
 use crate::changes::mirror::Mirror;
@@ -107,11 +108,8 @@ impl News {
 enum Copy {
     #[default]
     None,
-    Coming {
-        tick: u64,
-        pieces: usize,
-        lines: String,
-    },
+    /// So many pieces of it.
+    Coming(usize, Mirror),
     Here(Mirror),
 }
 
@@ -193,18 +191,16 @@ impl Buffers {
     fn seed(&mut self, seed: Seed) {
         let Some(buffer) = self.buffers.get_mut(&seed.buffer) else { return };
         buffer.in_step = None;
-        if seed.piece == 0 {
-            buffer.copy = Copy::Coming { tick: seed.tick, pieces: 0, lines: String::new() };
-        }
-        let Copy::Coming { tick, pieces, lines } = &mut buffer.copy else { return };
-        if *tick != seed.tick || *pieces != seed.piece {
-            buffer.copy = Copy::None;
-            return;
-        }
-        *pieces += 1;
-        lines.push_str(&seed.lines);
-        if seed.last {
-            buffer.copy = Copy::Here(Mirror::new(*tick, each(lines)));
+        let (pieces, mut mirror) = match std::mem::take(&mut buffer.copy) {
+            _ if seed.piece == 0 => (0, Mirror::new(seed.tick, [])),
+            Copy::Coming(pieces, mirror) => (pieces, mirror),
+            other => return buffer.copy = other,
+        };
+        // Else the pieces of two states would not fit together.
+        if mirror.version() == seed.tick && pieces == seed.piece {
+            mirror.extend(each(&seed.lines));
+            let whole = seed.last;
+            buffer.copy = if whole { Copy::Here(mirror) } else { Copy::Coming(pieces + 1, mirror) };
         }
     }
 
@@ -271,12 +267,13 @@ impl Buffers {
         Some(mirror.slice(1, None, known.format).into())
     }
 
-    /// What a read of an agent is answered with; nothing when only the editor can tell.
+    /// What a read of an agent is answered with; nothing when only the editor can tell. `on_disk`
+    /// knows what the disk says of a file, and maybe its text.
     pub(super) fn read(
         &self,
         range: &FileRange,
         most: u64,
-        on_disk: impl FnOnce(&str) -> Option<Stamp>,
+        on_disk: impl FnOnce(&str) -> Option<(Stamp, Option<Indexed>)>,
     ) -> Option<Reaction> {
         let mut of_path = self.buffers.values().filter(|it| it.known.path == range.path);
         let Some(Buffer { known, copy, in_step }) = of_path.next() else {
@@ -288,10 +285,11 @@ impl Buffers {
         // An agent may have written it just now.
         if known.plain
             && !known.modified
-            && let Some(stamp) = on_disk(&known.name)
+            && let Some((stamp, text)) = on_disk(&known.name)
             && *in_step != Some(stamp)
         {
-            return Some(Reaction::NotLoaded);
+            let part = text.and_then(|it| part(&it, range, most));
+            return Some(part.unwrap_or(Reaction::NotLoaded));
         }
         let Copy::Here(mirror) = copy else { return None };
         if range.line.is_none() && range.limit.is_none() && mirror.size() as u64 > most {
@@ -303,6 +301,12 @@ impl Buffers {
         let held = Held { mirror: mirror.clone(), format: known.format };
         Some(Reaction::Part { text, whole: Some(Whole(Arc::new(held))) })
     }
+}
+
+/// Some lines of a file's text, unless they are too much.
+fn part(text: &Indexed, range: &FileRange, most: u64) -> Option<Reaction> {
+    let lines = Some(text.lines(range)).filter(|it| it.len() as u64 <= most)?;
+    Some(Reaction::Part { text: lines.to_owned(), whole: Some(text.text.clone().into()) })
 }
 
 /// Lines that each have a `\n` after them.
@@ -331,7 +335,8 @@ mod tests {
     }
 
     fn read(buffers: &Buffers, line: Option<u32>) -> Option<Reaction> {
-        buffers.read(&FileRange { path: "/p/a".into(), line, limit: None }, 100, |_| Some(STAMP))
+        let range = FileRange { path: "/p/a".into(), line, limit: None };
+        buffers.read(&range, 100, |_| Some((STAMP, None)))
     }
 
     fn text_of(reaction: Option<Reaction>) -> Option<String> {
@@ -360,6 +365,26 @@ mod tests {
         assert!(buffers.copy(1, 5).is_some() && buffers.copy(1, 4).is_none());
         buffers.take(News::Gone(1));
         assert_eq!(read(&buffers, None), Some(Reaction::NotLoaded));
+    }
+
+    #[test]
+    fn what_the_disk_is_known_to_have_is_told_before_there_is_a_copy() {
+        let mut buffers = Buffers::default();
+        buffers.take(News::Known(1, known(false)));
+        let text: Arc<str> = "one\r\ntwo\r\nthree".into();
+        let read = |buffers: &Buffers, line, most| {
+            let range = FileRange { path: "/p/a".into(), line, limit: Some(1) };
+            buffers.read(&range, most, |_| Some((STAMP, Some(Indexed::new(text.clone())))))
+        };
+        let Some(Reaction::Part { text: part, whole }) = read(&buffers, Some(2), 100) else {
+            panic!()
+        };
+        assert_eq!((part.as_str(), whole), ("two\r\n", Some(text.clone().into())));
+        assert_eq!(read(&buffers, None, 4), Some(Reaction::NotLoaded), "too much");
+        buffers.take(seed(0, "ours\n", true));
+        assert_eq!(text_of(read(&buffers, None, 100)).unwrap(), "one\r\n", "it was not saved so");
+        buffers.take(lines(5, 0..1, "typed\n"));
+        assert_eq!(text_of(read(&buffers, None, 100)).unwrap(), "typed\n");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod diffs;
 pub mod disk;
 mod guard;
 pub mod handle;
+mod indexed;
 pub mod input;
 mod last_words;
 pub mod log;

@@ -11,7 +11,6 @@ use super::input::Input;
 use super::outbox::Item;
 use super::published::Summary;
 use super::reviews::OnDisk;
-use super::stamp::stamp;
 use super::terminal::Running;
 use super::timer;
 use crate::protocol::peer::Peer;
@@ -110,7 +109,7 @@ impl Core {
     }
 
     fn read_buffer(&self, range: &FileRange) -> Option<Reaction> {
-        self.buffers.read(range, self.disk.most, stamp)
+        self.buffers.read(range, self.disk.most, |name| self.bases.on_disk(name))
     }
 
     fn closed(&mut self, session: SessionId) {

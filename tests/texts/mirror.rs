@@ -77,6 +77,20 @@ fn what_was_seen_stays_as_it_was() {
 }
 
 #[test]
+fn a_copy_may_come_in_pieces() {
+    let lines: Vec<String> = (0..1000).map(|it| it.to_string()).collect();
+    let mut mirror = Mirror::new(1, []);
+    for piece in strs(&lines).chunks(300) {
+        mirror.extend(piece.iter().copied());
+    }
+    assert_eq!((mirror.len(), mirror.version()), (1000, 1));
+    assert!(mirror.lines().eq(strs(&lines)));
+    assert_eq!(mirror.slice(300, Some(2), Format::default()), "299\n300\n");
+    mirror.splice(2, 300..301, ["x"]).unwrap();
+    assert_eq!(mirror.slice(300, Some(3), Format::default()), "299\nx\n301\n");
+}
+
+#[test]
 fn the_same_lines_are_the_same_whatever_became_of_them() {
     let lines: Vec<String> = (0..1000).map(|it| (it % 7).to_string()).collect();
     let mirror = Mirror::new(1, strs(&lines));
