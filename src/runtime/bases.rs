@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use super::at_rest::is_old;
 use super::buffers::BufferId;
@@ -45,7 +45,7 @@ impl InStep {
 pub(super) struct Bases {
     now: Mutex<HashMap<String, Base>>,
     /// The same, as it was when a session's turn began: what its agent may have read by itself.
-    begun: Mutex<HashMap<SessionId, HashMap<String, Base>>>,
+    begun: Mutex<HashMap<SessionId, Begun>>,
     /// And what the user has replaced since, by saving.
     past: Mutex<Versions>,
 }
@@ -58,6 +58,13 @@ struct Base {
     text: Option<Arc<str>>,
     /// The same, where no other text can have had this stamp.
     sure: Option<Indexed>,
+}
+
+/// What there was when a turn began.
+#[derive(Debug)]
+struct Begun {
+    at: SystemTime,
+    files: HashMap<String, Base>,
 }
 
 impl Base {
@@ -103,6 +110,11 @@ impl Bases {
 
     pub(super) fn get(&self, path: &str) -> Option<Arc<str>> {
         self.lock().get(path).and_then(|it| it.text.clone())
+    }
+
+    /// What the disk last said of a file, and its text.
+    pub(super) fn known(&self, path: &str) -> Option<(Stamp, Option<Arc<str>>)> {
+        self.lock().get(path).map(|it| (it.stamp, it.text.clone()))
     }
 
     /// What the disk says of a file, and its text if that is known beyond doubt.
@@ -166,15 +178,21 @@ impl Bases {
 
     /// An agent begins to work.
     pub(super) fn begin(&self, session: SessionId) {
-        let now = self.lock().clone();
+        let begun = Begun { at: SystemTime::now(), files: self.lock().clone() };
         self.past().begin(Instant::now());
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(session, now);
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(session, begun);
+    }
+
+    /// When an agent began to work.
+    pub(super) fn begun_at(&self, session: SessionId) -> Option<SystemTime> {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.get(&session).map(|it| it.at)
     }
 
     /// What a file was when an agent began to work.
     pub(super) fn at_begin(&self, session: SessionId, path: &str) -> Option<Arc<str>> {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        begun.get(&session)?.get(path)?.text.clone()
+        begun.get(&session)?.files.get(path)?.text.clone()
     }
 
     /// A session is no more.

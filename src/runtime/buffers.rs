@@ -251,6 +251,11 @@ impl Buffers {
         roots.iter().any(below) && self.buffers.values().any(|it| it.known.path == path)
     }
 
+    /// The files that are open, with links resolved.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.buffers.values().map(|it| it.known.path.as_str())
+    }
+
     /// The buffer whose changes are those of a file.
     pub(super) fn copy_of(&self, path: &str) -> Option<(BufferId, &Known, &Mirror)> {
         self.buffers.iter().find_map(|(id, it)| match &it.copy {

@@ -20,6 +20,7 @@ use super::buffers::{BufferId, Buffers, Known, News};
 use super::disk::Disk;
 use super::input::Input;
 use super::merging::{self, Of, Plan, Refusal, Sides, Wanted};
+use super::moved::Lost;
 use super::outbox::Outbox;
 use super::placing::{self, Wanted as WantedPlace};
 use super::published::Published;
@@ -93,6 +94,8 @@ pub enum Action {
     Forget(String),
     /// Which of these files have changed.
     Check(Tag, Vec<String>),
+    /// A file of a buffer is gone: where to.
+    Lost(Lost),
     /// Something about going back.
     Rewind(rewind::Wanted),
     /// A tool call is to be shown, from the beginning.
@@ -233,6 +236,7 @@ impl Core {
             Action::MaxRead(bytes) => self.disk.most = bytes,
             Action::Forget(path) => self.bases.forget(&path),
             Action::Check(tag, paths) => self.bases.check(tag, paths, self.outbox.clone()),
+            Action::Lost(lost) => self.lost(lost),
             Action::Rewind(wanted) => self.rewind(wanted),
             Action::Shutdown(_) => {}
         }

@@ -21,6 +21,7 @@ pub mod input;
 mod last_words;
 pub mod log;
 pub mod merging;
+pub mod moved;
 pub mod outbox;
 mod perform;
 pub mod placing;

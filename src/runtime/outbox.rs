@@ -35,6 +35,8 @@ pub enum Item {
     Placed(Placed),
     /// Files that are not what they were, of those that were looked at.
     DiskChanged(Tag, Vec<String>),
+    /// A file that is gone, and where it is now if that is known.
+    Moved(String, Option<String>),
     /// What is to be reviewed of a file.
     Hunks(Hunks),
     /// What was under review the last time is again.

@@ -58,6 +58,34 @@ nvim_tests! {
         assert_eq!(nvim.scratch().read("a.txt"), "mine\ntwo\nthree\nfour\nfive\n");
     }
 
+    fn a_file_that_was_copied_and_deleted_has_moved(target: &Target) {
+        let mut nvim = open(target, &[pause("go2")]);
+        nvim.command("1 substitute/one/mine/");
+        let project = nvim.scratch().project().to_owned();
+        fs::create_dir(project.join("folder")).unwrap();
+        fs::copy(project.join("a.txt"), project.join("folder/b.txt")).unwrap();
+        fs::remove_file(project.join("a.txt")).unwrap();
+        nvim.wait_until("the news", DEADLINE, |nvim| nvim.messages().contains("a.txt was moved to folder/b.txt"));
+        assert_eq!(nvim.lines(0), ["mine", "two", "three", "four", "five"]);
+        assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
+        release(&nvim, "go");
+        release(&nvim, "go2");
+        finish(&mut nvim);
+    }
+
+    fn a_file_with_two_copies_was_deleted(target: &Target) {
+        let mut nvim = open(target, &[pause("go2")]);
+        let project = nvim.scratch().project().to_owned();
+        for name in ["b.txt", "c.txt"] {
+            fs::copy(project.join("a.txt"), project.join(name)).unwrap();
+        }
+        fs::remove_file(project.join("a.txt")).unwrap();
+        nvim.wait_until("the news", DEADLINE, |nvim| nvim.messages().contains("a.txt was deleted; its buffer stays"));
+        release(&nvim, "go");
+        release(&nvim, "go2");
+        finish(&mut nvim);
+    }
+
     fn a_swap_file_of_another_neovim_is_in_nobodys_way(target: &Target) {
         let mut nvim = start(target, Options::default(), &[read("a.txt"), write("a.txt", "new\n")]);
         nvim.scratch().write("a.txt", "old\n");

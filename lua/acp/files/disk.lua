@@ -5,6 +5,7 @@ local as_read = require('acp.files.as_read')
 local client = require('acp.client')
 local find = require('acp.files.find')
 local job = require('acp.files.job')
+local moved = require('acp.files.moved')
 local watch = require('acp.files.watch')
 
 local M = {}
@@ -127,7 +128,6 @@ end
 local function mourn(buf, session)
   vim.bo[buf].modified = true
   look(buf)
-  local stamp = watch.known_stamp(buf)
   if gone[buf] then
     return
   end
@@ -140,11 +140,7 @@ local function mourn(buf, session)
       or ' was deleted; its buffer stays'
     require('acp.notify').show(require('acp.notify').fitting(shown(path), fate), 'warn')
   end
-  if stamp then
-    require('acp.files.moved').find(path, stamp, vim.fn.getcwd(), say)
-  else
-    say()
-  end
+  moved.find(path, session, say)
 end
 
 --- The file of a buffer is about to be deleted, as the user wishes: nobody need be told.
@@ -300,6 +296,7 @@ end
 --- Starts listening to the core and to Neovim.
 function M.attach()
   watch.attach()
+  moved.attach()
   local known = {} ---@type table<integer, true>
   -- Before the agent has started, so that no change of it can come first.
   ---@param effect { info: acp.SessionInfo }

@@ -76,13 +76,6 @@ function M.is_behind(buf)
   return path ~= nil and not vim.deep_equal(M.stamp(path), stamps[buf])
 end
 
---- What the disk said of the file when the buffer was last in step with it.
----@param buf integer
----@return acp.Stamp?
-function M.known_stamp(buf)
-  return stamps[buf]
-end
-
 --- Whether the disk said just this of the file when the buffer was last in step with it.
 ---@param buf integer
 ---@param stamp acp.Stamp

@@ -254,6 +254,10 @@
 ---@field paths string[]
 ---@field sure? boolean although the disk says the same of them as before
 
+---@class (exact) acp.Moved: acp.Effect type "moved"
+---@field path string a file that is gone
+---@field to? string where it is now, if that is known
+
 ---@alias acp.FieldValue string|number|boolean|string[]
 
 ---@class (exact) acp.Field

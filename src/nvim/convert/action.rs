@@ -50,7 +50,9 @@ pub(in crate::nvim) fn action(
             return review::action(kind, table);
         }
         "place" => return Ok(Action::Place(Box::new(place::wanted(table)?))),
-        "merge" | "track" | "forget" | "check" | "max_read" => return merge::action(kind, table),
+        "merge" | "track" | "forget" | "check" | "lost" | "max_read" => {
+            return merge::action(kind, table);
+        }
         "rewind_options" | "recording" | "rewind" | "rewind_done" => {
             return rewind::action(kind, table);
         }

@@ -35,6 +35,9 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
                 let kind = "disk_changed";
                 effects.raw_push(table!(lua, type: kind, tag: tag, paths: paths, sure: true))?;
             }
+            Item::Moved(path, to) => {
+                effects.raw_push(table!(lua, type: "moved", path: path, to: to))?;
+            }
             Item::Hunks(hunks) => effects.raw_push(review::hunks(lua, hunks)?)?,
             Item::TakenUp { session, files, hunks } => {
                 let session = session.0;

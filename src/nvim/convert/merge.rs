@@ -8,10 +8,11 @@ use crate::runtime::handle::Action;
 use crate::runtime::merging::{
     Change, Choice, Clash, Merged, Of, Plan, Refusal, Settled, Stamp, Wanted,
 };
-use crate::session::ids::AskId;
+use crate::runtime::moved::Lost;
+use crate::session::ids::{AskId, SessionId};
 use crate::session::live::Live;
 
-/// `merge`, `track`, `forget` and `check`.
+/// `merge`, `track`, `forget`, `lost` and `check`.
 pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
     Ok(match kind {
         "merge" => Action::Merge(Box::new(wanted(table)?)),
@@ -25,6 +26,11 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
             Action::Track(files.iter().map(file).collect::<LuaResult<_>>()?)
         }
         "max_read" => Action::MaxRead(table.get("bytes")?),
+        "lost" => {
+            let session = SessionId(table.get("session")?);
+            let (path, below) = (text(table, "path")?, text(table, "below")?);
+            Action::Lost(Lost { session, path, below })
+        }
         "forget" => Action::Forget(text(table, "path")?),
         _ => Action::Check(table.get("tag")?, super::texts(table, "paths")?),
     })
