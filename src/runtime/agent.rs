@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use tokio::process::ChildStdin;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc::{Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot};
@@ -29,6 +31,9 @@ use crate::tutor::tour::Tour;
 const UNSENT: usize = 8 << 20;
 /// How long an agent may take to end by itself once its stdin is closed.
 const GRACE: Duration = Duration::from_millis(500);
+/// How much the pipe to an agent holds, where that can be said: as much as everybody may have.
+#[cfg(target_os = "linux")]
+const ANSWER: usize = 1 << 20;
 /// How much the pipe to the tutor holds.
 const PIPE: usize = 64 << 10;
 
@@ -137,6 +142,15 @@ fn guarded(programs: &Path, command: &[String], launch: &Launch) -> Command {
     guard
 }
 
+/// Lets the agent's stdin hold a whole answer: a file is longer than a pipe is by itself, and with
+/// each part both of us would have to wait for the other to get its turn.
+#[cfg(target_os = "linux")]
+fn widen(stdin: &ChildStdin) {
+    if let Err(error) = rustix::pipe::fcntl_setpipe_size(stdin, ANSWER) {
+        tracing::debug!(%error, "the agent's stdin stays as it is");
+    }
+}
+
 async fn run_program(mut command: Command, wire: Wire, report: Report) {
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -151,6 +165,8 @@ async fn run_program(mut command: Command, wire: Wire, report: Report) {
     else {
         return;
     };
+    #[cfg(target_os = "linux")]
+    widen(&stdin);
     let listening = tokio::spawn(listen(stderr, last_words.clone(), report.id));
     exchange(Transport::streams(stdout, stdin), wire, &report).await;
     // Its stdout has ended or was dropped by us; either way the guard is about to exit.
