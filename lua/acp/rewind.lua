@@ -47,7 +47,7 @@ local function having(session)
         table.insert(has.loaded, path)
       end
       -- What is left of a deleted file is no file.
-      if vim.bo[buf].modified and not require('acp.files.disk').is_gone(buf) then
+      if vim.bo[buf].modified and not require('acp.files.watch').is_gone(buf) then
         local copied = require('acp.files.mirror').has(buf)
         local live = require('acp.files.text').live(buf, copied)
         table.insert(has.modified, vim.tbl_extend('error', live, { path = path }))
@@ -161,9 +161,8 @@ local function follow(session, path, what)
   elseif vim.fn.bufwinid(buf) == -1 then
     pcall(vim.api.nvim_buf_delete, buf, {})
   else
-    -- The user looks at it: it stays, and is all there is.
-    vim.bo[buf].modified = true
-    vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
+    -- The user looks at it.
+    require('acp.files.disk').outlives(buf)
   end
 end
 

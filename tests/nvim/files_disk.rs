@@ -53,6 +53,15 @@ fn modified(nvim: &mut Nvim) -> bool {
     lua(nvim, "return vim.bo.modified") == true
 }
 
+const COUNT_JOBS: &str = "
+    local job = require('acp.files.job')
+    local start = job.start
+    _G.jobs = 0
+    function job.start(...)
+      _G.jobs = _G.jobs + 1
+      return start(...)
+    end";
+
 nvim_tests! {
     fn an_unmodified_buffer_follows(target: &Target) {
         let mut nvim = open(target, &[on_disk("a.txt", "one\nTWO\nthree\nfour\nfive\nsix\n"), edited("a.txt"), pause("go2")]);
@@ -232,11 +241,14 @@ nvim_tests! {
 
     fn a_deleted_file_leaves_its_buffer(target: &Target) {
         let mut nvim = open(target, &[json!({ "delete_file": "a.txt" }), edited("a.txt"), pause("go2"), on_disk("a.txt", "one\nback\n"), edited("b.txt")]);
+        lua(&mut nvim, COUNT_JOBS);
         release(&nvim, "go1");
         wait_changes(&mut nvim, &json!(["deleted"]));
         assert_eq!(nvim.lines(0), ["one", "two", "three", "four", "five"]);
         assert!(modified(&mut nvim));
         nvim.wait_until("the news", DEADLINE, |nvim| nvim.messages().contains("a.txt was deleted"));
+        let jobs = (0..50).map(|_| lua(&mut nvim, "return _G.jobs")).last().unwrap();
+        assert!(jobs.as_u64().unwrap() <= 4, "a file that stays gone is looked at {jobs} times");
         release(&nvim, "go2");
         finish(&mut nvim);
         nvim.wait_until("the file to be back", DEADLINE, |nvim| nvim.lines(0) == ["one", "back"]);

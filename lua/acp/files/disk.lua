@@ -17,8 +17,6 @@ local afterwards = 2000
 local running = {}
 ---@type table<integer, acp.MergeJob> by buffer
 local open = {}
----@type table<integer, true> buffers whose files are gone
-local gone = {}
 ---@type table<integer, true> buffers that would reload by themselves, and do not now
 local quiet = {}
 local active = false
@@ -38,23 +36,57 @@ local function tell(buf, kind, session)
 end
 
 --- A buffer that would be read again as a whole loses its marks.
+---@param buf integer
+local function hush(buf)
+  local own = vim.bo[buf].autoread --[[@as boolean?]]
+  if own or own == nil and vim.go.autoread then
+    quiet[buf] = true
+    vim.bo[buf].autoread = false
+  end
+end
+
 local function no_reload()
   for _, buf in pairs(watch.buffers()) do
-    local own = vim.bo[buf].autoread --[[@as boolean?]]
-    if own or own == nil and vim.go.autoread then
-      quiet[buf] = true
-      vim.bo[buf].autoread = false
-    end
+    hush(buf)
+  end
+end
+
+---@param buf integer
+local function reload_again(buf)
+  quiet[buf] = nil
+  if vim.api.nvim_buf_is_loaded(buf) then
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd(vim.go.autoread and 'set autoread<' or 'setlocal autoread')
+    end)
   end
 end
 
 --- Neovim remembers when it last looked at the file. It looks now, and says nothing.
 ---@param buf integer
 local function look(buf)
+  local group
   if active then
     no_reload()
+  else
+    -- It would read the file again or ask: no agent works, but what was rejected is undone now.
+    hush(buf)
+    group = vim.api.nvim_create_augroup('acp.files.look', { clear = true })
+    vim.api.nvim_create_autocmd('FileChangedShell', {
+      group = group,
+      buffer = buf,
+      desc = 'acp: the buffer follows by itself',
+      callback = function()
+        vim.v.fcs_choice = ''
+      end,
+    })
   end
   vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
+  if group then
+    vim.api.nvim_del_augroup_by_id(group)
+    if quiet[buf] then
+      reload_again(buf)
+    end
+  end
 end
 
 ---@type table<integer, integer> the state of each buffer that is what its file is; 0 if none is
@@ -98,7 +130,6 @@ end
 ---@param path string
 ---@param plan acp.Merged
 local function follow(buf, path, plan)
-  gone[buf] = nil
   if plan.is_theirs then
     vim.bo[buf].modified = false
   elseif not vim.bo[buf].modified then
@@ -124,14 +155,21 @@ end
 
 --- The file is no more: what is in the buffer is all there is.
 ---@param buf integer
----@param session integer
-local function mourn(buf, session)
+function M.outlives(buf)
+  watch.gone(buf)
   vim.bo[buf].modified = true
   look(buf)
-  if gone[buf] then
+end
+
+--- The file was deleted, and the user does not know yet.
+---@param buf integer
+---@param session integer
+local function mourn(buf, session)
+  local known = watch.is_gone(buf)
+  M.outlives(buf)
+  if known then
     return
   end
-  gone[buf] = true
   tell(buf, 'deleted', session)
   local path = vim.api.nvim_buf_get_name(buf)
   ---@param to? string
@@ -146,14 +184,7 @@ end
 --- The file of a buffer is about to be deleted, as the user wishes: nobody need be told.
 ---@param buf integer
 function M.goes(buf)
-  gone[buf] = true
-end
-
---- Whether the file of a buffer was deleted while an agent worked.
----@param buf integer
----@return boolean
-function M.is_gone(buf)
-  return gone[buf] == true
+  watch.gone(buf)
 end
 
 --- Brings a buffer into step with its file.
@@ -177,7 +208,7 @@ function M.sync(buf, session)
         return
       elseif plan then
         local same = plan.is_theirs and watch.has_time(buf, plan.stamp)
-        if #plan.changes > 0 or gone[buf] or not same then
+        if #plan.changes > 0 or not same then
           follow(buf, path, plan)
           tell(buf, 'disk', session)
         elseif plan.stamp then
@@ -186,6 +217,10 @@ function M.sync(buf, session)
         end
       elseif refused == 'gone' then
         mourn(buf, session)
+        if watch.is_behind(buf) then
+          -- Somebody has brought it back meanwhile.
+          M.sync(buf, session)
+        end
       end
     end,
   }
@@ -233,17 +268,6 @@ local function noticed(event)
   end
 end
 
-local function reload_again()
-  for buf in pairs(quiet) do
-    if vim.api.nvim_buf_is_loaded(buf) then
-      vim.api.nvim_buf_call(buf, function()
-        vim.cmd(vim.go.autoread and 'set autoread<' or 'setlocal autoread')
-      end)
-    end
-  end
-  quiet = {}
-end
-
 local function begin()
   watch.track_all()
   if not active then
@@ -269,7 +293,9 @@ local function end_soon()
     end
     active = false
     vim.api.nvim_create_augroup('acp.files.shell', { clear = true })
-    reload_again()
+    for buf in pairs(quiet) do
+      reload_again(buf)
+    end
   end, afterwards)
 end
 

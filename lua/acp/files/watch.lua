@@ -9,7 +9,7 @@ local M = {}
 
 ---@type table<integer, string> the file that a buffer was last in step with, by buffer
 local tracked = {}
----@type table<integer, acp.Stamp> and what the disk said of it
+---@type table<integer, acp.Stamp> and what the disk said of it; nothing if it is gone
 local stamps = {}
 
 --- The buffer that is being saved for an agent.
@@ -74,6 +74,26 @@ end
 function M.is_behind(buf)
   local path = M.path(buf)
   return path ~= nil and not vim.deep_equal(M.stamp(path), stamps[buf])
+end
+
+--- Notes that the file of a buffer is no more, or is about to go.
+---@param buf integer
+function M.gone(buf)
+  stamps[buf] = nil
+end
+
+--- Whether the file of a buffer was no more when it was last looked at.
+---@param buf integer
+---@return boolean
+function M.is_gone(buf)
+  return M.path(buf) ~= nil and not stamps[buf]
+end
+
+--- What the disk said of the file when the buffer was last in step with it.
+---@param buf integer
+---@return acp.Stamp?
+function M.known_stamp(buf)
+  return stamps[buf]
 end
 
 --- Whether the disk said just this of the file when the buffer was last in step with it.
