@@ -356,8 +356,11 @@ fn replace(target: &Path, folder: &Path, old: Option<&Metadata>, text: &[u8]) ->
             }
             file.set_permissions(old.permissions())?;
         }
-        // Else a crash of the machine could leave the new name with nothing behind it.
-        file.sync_data()?;
+        if old.is_some() {
+            // Else a crash of the machine could leave neither the old text nor the new one. Where
+            // there was none, it is not worth the many seconds that a busy disk takes for it.
+            file.sync_data()?;
+        }
         fs::rename(&path, target)
     };
     write().inspect_err(|_| {

@@ -138,6 +138,13 @@ impl Reviews {
         if file.buffer.is_some_and(|it| it != buffer) {
             return;
         }
+        if !file.exists() {
+            // What a buffer still has of a deleted file is no file.
+            if !Path::new(&known.name).exists() {
+                return;
+            }
+            file.kind = Kind::Changed;
+        }
         if !mirror.lines().eq(file.review.now().lines()) {
             file.review.replace(mirror.clone(), Author::User);
         }
@@ -371,7 +378,7 @@ impl Reviews {
             (_, true) => Some(file.text(after.now(), file.was)),
             (_, false) => Some(file.text(after.now(), file.format)),
         };
-        let open = file.buffer.is_some();
+        let open = file.buffer.is_some() && file.exists();
         if open && wanted.is_some() {
             let err = Some(format!("{path} is open and has changed since"));
             return self.outbox.push([Item::Rejected(tag, path.clone(), err)]);

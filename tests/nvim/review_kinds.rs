@@ -86,10 +86,13 @@ nvim_tests! {
 
     fn a_deleted_file_is_restored_to_the_byte(target: &Target) {
         let texts: [&[u8]; 4] = [b"one\r\ntwo\r\n", b"one\ntwo", b"\xe9ins\nzw\xe9i\n", b"\xef\xbb\xbfone\n"];
-        for text in texts {
+        for (text, open) in texts.into_iter().flat_map(|it| [(it, true), (it, false)]) {
             let mut nvim = start(target, Options::default(), &[vec![json!({ "delete_file": "a.txt" })]]);
             let path = nvim.scratch().write("a.txt", "");
             fs::write(&path, text).unwrap();
+            if open {
+                nvim.command("edit a.txt");
+            }
             turn(&mut nvim);
             wait_lua(&mut nvim, "return (require('acp').changes()[1] or {}).kind", &json!("deleted"));
             wait_lua(&mut nvim, "return require('acp.review.store').count()", &json!(1));
@@ -97,6 +100,30 @@ nvim_tests! {
             wait_pending(&mut nvim, &json!([]));
             wait_bytes(&mut nvim, "a.txt", text);
             wait_lua(&mut nvim, "return vim.bo.modified", &json!(false));
+        }
+    }
+
+    /// No agent works any more: Neovim would ask what to do, or read the file again.
+    fn a_deletion_is_rejected_long_after_the_turn(target: &Target) {
+        for option in ["autoread", "noautoread"] {
+            let mut nvim = start(target, Options::default(), &[vec![json!({ "delete_file": "a.txt" })]]);
+            nvim.scratch().write("a.txt", "one\ntwo\n");
+            nvim.command("edit a.txt");
+            nvim.command(&format!("set {option}"));
+            lua(&mut nvim, "vim.api.nvim_buf_attach(0, false, { on_reload = function() _G.reloaded = true end })");
+            turn(&mut nvim);
+            wait_pending(&mut nvim, &only("a.txt", "deleted", &json!([[1, ["one", "two"], [], "pending"]])));
+            wait_lua(&mut nvim, "return #vim.api.nvim_get_autocmds({ event = 'FileChangedShell' })", &json!(0));
+            // The core may want another copy at any time.
+            nvim.lua("require('acp.files.mirror').lost(vim.fn.bufnr()) vim.cmd('Acp reject all')", json!([]));
+            wait_pending(&mut nvim, &json!([]));
+            wait_bytes(&mut nvim, "a.txt", b"one\ntwo\n");
+            wait_lua(&mut nvim, "return { vim.bo.modified, require('acp.files.watch').is_gone(vim.fn.bufnr()) }", &json!([false, false]));
+            assert_eq!(lua(&mut nvim, "return { _G.reloaded == nil, vim.bo.autoread == nil, vim.go.autoread }"), json!([true, true, option == "autoread"]));
+            assert_eq!(text(&mut nvim), "one\ntwo\n");
+            nvim.command("checktime");
+            nvim.command("1 substitute/one/mine/ | write");
+            wait_bytes(&mut nvim, "a.txt", b"mine\ntwo\n");
         }
     }
 

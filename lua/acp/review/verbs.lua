@@ -22,6 +22,9 @@ local M = {}
 ---@field tick? integer
 ---@field done fun(err?: acp.Err)
 
+--- How long a rejection may take without a word, in milliseconds.
+local patience = 2000
+
 ---@type table<integer, acp.OpenRejection> by tag
 local waiting = {}
 local last_tag = 0
@@ -34,6 +37,13 @@ local rows_namespace = vim.api.nvim_create_namespace('acp.review.rows')
 local function failure(path, why)
   local name = text.one_line(vim.fn.fnamemodify(path, ':~:.'))
   return { code = 'not_rejected', message = ('%s: not rejected, %s'):format(name, why) }
+end
+
+---@param path string
+---@return acp.Err
+local function nothing(path)
+  local name = text.one_line(vim.fn.fnamemodify(path, ':~:.'))
+  return { code = 'no_change', message = ('%s: there is nothing to reject any more'):format(name) }
 end
 
 --- Takes changes over: they are the user's from now on.
@@ -121,6 +131,7 @@ end
 local function in_buffer(target, buf, done)
   local path = target.path --[[@as string]]
   local reject, drop = rejection(target, buf)
+  local eol, bom = vim.bo[buf].endofline, require('acp.files.text').has_mark(buf)
   local behind = require('acp.files.watch').is_behind(buf)
   if behind then
     require('acp.files.disk').sync(buf, target.session or 0)
@@ -138,7 +149,9 @@ local function in_buffer(target, buf, done)
     done = function(plan, refused)
       drop()
       local why = refused
-      if plan and not it.modified and vim.api.nvim_buf_is_loaded(buf) then
+      if plan and #plan.changes == 0 and plan.eol == eol and plan.bom == bom then
+        return done(nothing(path))
+      elseif plan and not it.modified and vim.api.nvim_buf_is_loaded(buf) then
         why = require('acp.files.save').save(buf)
         why = why and 'it is so in the buffer, but could not be saved: ' .. why
       elseif plan and it.from_disk and vim.api.nvim_buf_is_loaded(buf) then
@@ -150,6 +163,18 @@ local function in_buffer(target, buf, done)
     end,
   }
   require('acp.files.job').start(it)
+end
+
+--- A busy disk may take seconds; whoever waits knows what for.
+---@param tag integer
+local function expect(tag)
+  vim.defer_fn(function()
+    local it = waiting[tag]
+    if it then
+      local name = vim.fn.fnamemodify(it.path, ':~:.')
+      notify.show(notify.fitting(text.one_line(name), ': the disk is slow, still rejecting'))
+    end
+  end, patience)
 end
 
 --- Rejects in a file that no buffer has, or that is to be gone with its buffer.
@@ -175,8 +200,9 @@ local function on_disk(target, buf, done)
   } --[[@as acp.Action]])
   if err then
     waiting[last_tag] = nil
-    done(err)
+    return done(err)
   end
+  expect(last_tag)
 end
 
 --- Whether nothing of a file that the agent has made would stay, nor anything of the user's.
@@ -209,7 +235,8 @@ function M.reject(target, done)
   local buf = file and file.buf or find.find(path)
   if file and is_unmade(file, target) then
     return on_disk({ path = path }, file.buf, done)
-  elseif not buf or file and file.kind == 'deleted' and not file.buf then
+  elseif not buf or file and file.kind == 'deleted' then
+    -- What is left of a deleted file in its buffer is no file.
     return on_disk(target, nil, done)
   end
   in_buffer(target, buf, done)
@@ -225,7 +252,9 @@ local function rejected(effect)
   local buf = it.buf
   if buf and vim.api.nvim_buf_is_loaded(buf) then
     local same = vim.api.nvim_buf_get_changedtick(buf) == it.tick
-    if not effect.err and same and not vim.uv.fs_stat(it.path) then
+    if effect.err then
+      require('acp.files.disk').sync(buf, 0)
+    elseif same and not vim.uv.fs_stat(it.path) then
       -- It may count as modified by now, as its file is gone.
       pcall(vim.api.nvim_buf_delete, buf, { force = true })
     end

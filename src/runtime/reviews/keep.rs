@@ -100,7 +100,8 @@ impl Kept {
         if let (Kind::Deleted, Ok(_)) = (kind, &self.disk) {
             return None;
         }
-        let mut file = if let Some((id, known, copy)) = buffers.copy_of(path) {
+        let open = buffers.copy_of(path).filter(|_| kind != Kind::Deleted);
+        let mut file = if let Some((id, known, copy)) = open {
             let mut file = File::new(restore(copy.clone()), kind, was).opened(id, &known.name);
             file.format = known.format;
             file
