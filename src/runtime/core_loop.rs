@@ -320,7 +320,7 @@ impl Core {
         }
     }
 
-    fn merge(&mut self, mut wanted: Wanted) {
+    pub(super) fn merge(&mut self, mut wanted: Wanted) {
         if let Some(buffer) = wanted.text_of {
             match self.buffers.copy(buffer, wanted.live.tick) {
                 Some(copy) => wanted.copy = Some(copy.clone()),

@@ -5,6 +5,7 @@
 //! and the [`outbox`] it drains.
 
 mod agent;
+pub mod ahead;
 mod at_rest;
 pub mod audit;
 mod base64;

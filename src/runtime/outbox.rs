@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use super::ahead::Ahead;
 use super::bell::Bell;
 use super::merging::Merged;
 use super::placing::Placed;
@@ -29,6 +30,8 @@ pub enum Item {
     Session(Summary),
     /// Something happened.
     Tell(Tell),
+    /// What comes of a write that the editor is asked for next is being found out.
+    Ahead(Ahead),
     /// What came of a merge.
     Merged(Merged),
     /// Where something goes.
@@ -81,6 +84,11 @@ impl Outbox {
     pub fn push(&self, items: impl IntoIterator<Item = Item>) {
         self.lock().extend(items);
         self.bell.ring();
+    }
+
+    /// Adds items that are to be fetched together with what comes next.
+    pub(super) fn put(&self, items: impl IntoIterator<Item = Item>) {
+        self.lock().extend(items);
     }
 
     /// Whether everything has been fetched.

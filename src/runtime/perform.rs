@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::agent::Agent;
+use super::ahead;
 use super::core_loop::Core;
 use super::diffs;
 use super::input::Input;
@@ -176,6 +177,12 @@ impl Core {
             }
             Tell::Asked(_, Question { body: Body::Permission(_), .. }) | Tell::Settled { .. } => {
                 self.published.set_permissions(&self.state);
+            }
+            Tell::Asked(ask, Question { body: Body::Write { .. }, .. }) => {
+                if let Some((ahead, wanted)) = ahead::of(*ask, &self.state, &self.buffers) {
+                    ahead::tell(ahead, tell, &self.outbox);
+                    return self.merge(wanted);
+                }
             }
             _ => {}
         }

@@ -51,6 +51,30 @@ nvim_tests! {
         assert_eq!(nvim.lines(0), ["one", "two", "three", "four", "five"]);
     }
 
+    fn writes_are_put_together_before_neovim_asks(target: &Target) {
+        let steps = [read("a.txt"), write("a.txt", "ONE\ntwo\n"), write("a.txt", "ONE\nTWO\n")];
+        let mut nvim = start(target, Options::default(), &steps);
+        nvim.scratch().write("a.txt", "one\ntwo\n");
+        nvim.command("edit a.txt");
+        lua(&mut nvim, "assert(require('acp').open({ focus = false }))");
+        nvim.wait_until("a copy of the buffer", DEADLINE, |nvim| {
+            lua(nvim, "return require('acp.files.mirror').has(vim.fn.bufnr())") == true
+        });
+        lua(&mut nvim, "
+            local client, merges = require('acp.client'), 0
+            local send = client.send
+            client.send = function(action)
+              merges = merges + (action.type == 'merge' and 1 or 0)
+              return send(action)
+            end
+            _G.merges = function() return merges end
+        ");
+        run(&mut nvim);
+        assert_eq!(nvim.lines(0), ["ONE", "TWO"]);
+        assert_eq!(nvim.scratch().read("a.txt"), "ONE\nTWO\n");
+        assert_eq!(lua(&mut nvim, "return _G.merges()"), 0);
+    }
+
     fn what_the_agent_does_not_know_survives_a_second_write(target: &Target) {
         let mut nvim = start(target, keep(), &[
             read("a.txt"), pause("go1"), write("a.txt", "ONE\ntwo\nthree\n"), write("a.txt", "ONE\ntwo\nTHREE\n"),

@@ -38,6 +38,8 @@ local most = 40
 local waiting = {}
 ---@type table<integer, acp.MergeJob[]> by buffer; the first one is being done
 local queues = {}
+---@type acp.Ahead? what the core has begun by itself, for the question that comes next
+local ahead
 local last_tag = 0
 
 local step ---@type fun(job: acp.MergeJob)
@@ -78,6 +80,26 @@ local function finish(job, plan, refused)
   end
 end
 
+--- Whether the core is at it already, for just this state of the buffer.
+---@param job acp.MergeJob
+---@return boolean
+local function is_begun(job)
+  local it = ahead
+  ahead = nil
+  if not it or it.ask ~= job.ask or it.buf ~= job.buf or job.tries > 1 then
+    return false
+  end
+  local live = text.state(job.buf)
+  for key, value in pairs(live) do
+    if it[key] ~= value then
+      return false
+    end
+  end
+  job.tag = it.tag
+  waiting[it.tag] = job
+  return true
+end
+
 --- Asks the core what to do with the buffer as it is now.
 function step(job)
   if not vim.api.nvim_buf_is_loaded(job.buf) then
@@ -90,6 +112,9 @@ function step(job)
   job.tries = (job.tries or 0) + 1
   if job.tries > most then
     return finish(job, nil, 'the buffer of this file does not come to rest')
+  end
+  if is_begun(job) then
+    return
   end
   last_tag = last_tag + 1
   job.tag = last_tag
@@ -123,6 +148,9 @@ function M.start(job)
   table.insert(queue, job)
   if #queue == 1 then
     step(job)
+  else
+    -- What was found for it would be there before it is wanted.
+    ahead = nil
   end
 end
 
@@ -212,6 +240,10 @@ end
 
 --- Starts listening to the core.
 function M.attach()
+  ---@param effect acp.Ahead
+  client.subscribe('ahead', function(effect)
+    ahead = effect
+  end)
   ---@param plan acp.Merged
   client.subscribe('merged', function(plan)
     local job = waiting[plan.tag]

@@ -73,18 +73,25 @@ function M.of(buf, line, limit)
   return mark .. joined(lines, ending) .. (closed and ending or '')
 end
 
---- What a merge is made with: the text, unless the core has a copy of it.
+--- What a merge is good for.
 ---@param buf integer
----@param copied boolean
 ---@return acp.Live
-function M.live(buf, copied)
-  local live = {
+function M.state(buf)
+  return {
     ending = vim.bo[buf].fileformat,
     eol = vim.bo[buf].endofline,
     bom = M.has_mark(buf),
     modified = vim.bo[buf].modified,
     tick = vim.api.nvim_buf_get_changedtick(buf),
   }
+end
+
+--- What a merge is made with: the text, unless the core has a copy of it.
+---@param buf integer
+---@param copied boolean
+---@return acp.Live
+function M.live(buf, copied)
+  local live = M.state(buf)
   if copied then
     live.text_of = buf
   else

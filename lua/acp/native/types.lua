@@ -236,6 +236,18 @@
 ---@field cnsec integer
 ---@field ino integer
 
+--- What comes of a write that is asked for next is being found out, for this state of a buffer. It
+--- arrives as `acp.Merged` with this tag.
+---@class (exact) acp.Ahead: acp.Effect type "ahead"
+---@field ask integer
+---@field tag integer
+---@field buf integer
+---@field tick integer
+---@field ending string
+---@field eol boolean
+---@field bom boolean
+---@field modified boolean
+
 --- What a merge has found. With `refused` there is nothing else.
 ---@class (exact) acp.Merged: acp.Effect type "merged"
 ---@field tag integer

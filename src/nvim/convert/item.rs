@@ -26,6 +26,7 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
                 let info = self::summary(lua, &summary)?;
                 effects.raw_push(table!(lua, type: "session", info: info))?;
             }
+            Item::Ahead(ahead) => effects.raw_push(merge::ahead(lua, ahead)?)?,
             Item::Merged(merged) => effects.raw_push(merge::merged(lua, merged)?)?,
             Item::Placed(placed) => effects.raw_push(place::placed(lua, placed)?)?,
             Item::DiskChanged(tag, paths) => {

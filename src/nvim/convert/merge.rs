@@ -3,6 +3,7 @@
 use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable};
 
 use super::{list, optional_text, review, text};
+use crate::runtime::ahead::Ahead;
 use crate::runtime::bases::InStep;
 use crate::runtime::handle::Action;
 use crate::runtime::merging::{
@@ -91,6 +92,15 @@ pub(super) fn live(table: &LuaTable) -> LuaResult<Live> {
         modified: table.get("modified")?,
         tick: table.get("tick")?,
     })
+}
+
+/// The effect that says that a merge is under way.
+pub(super) fn ahead(lua: &Lua, it: Ahead) -> LuaResult<LuaTable> {
+    let live = it.live;
+    Ok(table!(lua,
+        type: "ahead", ask: it.ask.0, tag: it.tag, buf: it.buffer, tick: live.tick,
+        ending: live.ending, eol: live.final_eol, bom: live.bom, modified: live.modified,
+    ))
 }
 
 /// The effect that says what to do.
