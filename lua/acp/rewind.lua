@@ -39,8 +39,7 @@ local function having(session)
   local root = info and find.resolved(info.cwd) .. '/'
   local has = { open = {}, modified = {}, loaded = {} }
   for _, buf in ipairs(root and vim.api.nvim_list_bufs() or {}) do
-    local name = find.file_of(buf)
-    local path = name and find.resolved(name)
+    local path = require('acp.files.mirror').path(buf)
     if path and root and vim.startswith(path, root) then
       table.insert(has.open, path)
       if not find.protected(buf) then
@@ -312,11 +311,18 @@ function M.apply()
 end
 
 --- Whether a buffer is yet to follow what an agent has written.
+---@param behind string[] files that may be ahead of their buffers
 ---@return boolean
-local function is_late()
+local function is_late(behind)
+  if require('acp.files.job').busy() then
+    return true
+  elseif #behind == 0 then
+    return false
+  end
   local watch = require('acp.files.watch')
-  for _, buf in pairs(watch.buffers()) do
-    if require('acp.files.job').busy(buf) or watch.is_behind(buf) then
+  local buffers = watch.buffers()
+  for _, path in ipairs(behind) do
+    if buffers[path] and watch.is_behind(buffers[path]) then
       return true
     end
   end
@@ -327,7 +333,7 @@ end
 ---@param effect acp.Recording
 ---@param waited integer milliseconds
 local function record(effect, waited)
-  if waited < 400 and is_late() then
+  if waited < 400 and is_late(effect.behind) then
     vim.defer_fn(function()
       record(effect, waited + 20)
     end, 20)

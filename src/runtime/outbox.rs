@@ -55,8 +55,9 @@ pub enum Item {
     Rejected(Tag, String, Option<String>),
     /// Files that are not what they were, although the system says nothing of it.
     DiskDiffers(Tag, Vec<String>),
-    /// What the editor has is to be recorded, before or after this turn.
-    Record(SessionId, TurnId),
+    /// What the editor has is to be recorded, before or after this turn. These files are not what
+    /// their buffers were last in step with.
+    Record(SessionId, TurnId, Vec<String>),
     /// The turns of a session that can be undone, oldest first.
     Turns(SessionId, Vec<Record>),
     /// What came of a rewind.

@@ -25,6 +25,7 @@ use self::carry::Sides;
 pub use self::having::{Having, Unsaved};
 use self::look::Begun;
 use self::records::{Key, Record, What};
+use super::bases::Bases;
 use super::input::Input;
 use super::outbox::{Item, Outbox};
 use super::snapshot::{Extra, Snapshots};
@@ -177,6 +178,7 @@ pub(super) struct Rewind {
     config: Option<Config>,
     inputs: Sender<Input>,
     outbox: Arc<Outbox>,
+    bases: Arc<Bases>,
     turns: HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>,
     open: HashMap<SessionId, Open>,
     asked: HashMap<(SessionId, TurnId), oneshot::Sender<Having>>,
@@ -184,11 +186,12 @@ pub(super) struct Rewind {
 }
 
 impl Rewind {
-    pub(super) fn new(inputs: Sender<Input>, outbox: Arc<Outbox>) -> Rewind {
+    pub(super) fn new(inputs: Sender<Input>, outbox: Arc<Outbox>, bases: Arc<Bases>) -> Rewind {
         Rewind {
             config: None,
             inputs,
             outbox,
+            bases,
             turns: HashMap::new(),
             open: HashMap::new(),
             asked: HashMap::new(),
@@ -212,11 +215,16 @@ impl Rewind {
         Some(Whose { session: session.id, key, snapshots, config, turn })
     }
 
-    /// Asks the editor what it has.
+    /// Asks the editor what it has, and tells it which of its files are others by now: it has
+    /// better things to do than to look at them all.
     fn ask(&mut self, session: SessionId, turn: TurnId) -> oneshot::Receiver<Having> {
         let (answer, having) = oneshot::channel();
         self.asked.insert((session, turn), answer);
-        self.outbox.push([Item::Record(session, turn)]);
+        let (bases, outbox) = (self.bases.clone(), self.outbox.clone());
+        tokio::task::spawn_blocking(move || {
+            let behind = bases.paths().into_iter().filter(|it| bases.is_stamped(it)).collect();
+            outbox.push([Item::Record(session, turn, behind)]);
+        });
         having
     }
 

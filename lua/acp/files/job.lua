@@ -178,11 +178,14 @@ function M.refuse(job, why)
   finish(job, nil, why)
 end
 
---- Whether something is under way for a buffer.
----@param buf integer
+--- Whether something is under way for a buffer, or for any.
+---@param buf? integer
 ---@return boolean
 function M.busy(buf)
-  return queues[buf] ~= nil
+  if buf then
+    return queues[buf] ~= nil
+  end
+  return next(queues) ~= nil
 end
 
 ---@param job acp.MergeJob

@@ -16,6 +16,7 @@ local most = 64 * 1024 * 1024
 --- was begun.
 ---@class (exact) acp.Mirrored
 ---@field name string
+---@field path string the same with links resolved
 ---@field attached? boolean
 ---@field copied? boolean
 ---@field copying integer
@@ -57,13 +58,14 @@ function M.tell(buf)
   if not name then
     return forget(buf)
   end
-  known[buf] = known[buf] or { name = name, copying = 0 }
-  known[buf].name = name
+  local path = find.resolved(name)
+  known[buf] = known[buf] or { name = name, path = path, copying = 0 }
+  known[buf].name, known[buf].path = name, path
   client.send({
     type = 'buffer',
     buf = buf,
     name = name,
-    path = find.resolved(name),
+    path = path,
     ending = vim.bo[buf].fileformat,
     eol = vim.bo[buf].endofline,
     bom = text.has_mark(buf),
@@ -210,6 +212,14 @@ function M.taking_back(buf)
   M.level(buf)
   local tick = vim.api.nvim_buf_get_changedtick(buf)
   client.send({ type = 'taking_back', buf = buf, tick = tick } --[[@as acp.Action]])
+end
+
+--- The file that a loaded buffer stands for, with links resolved.
+---@param buf integer
+---@return string?
+function M.path(buf)
+  local name, it = find.file_of(buf), known[buf]
+  return name and (it and it.name == name and it.path or find.resolved(name))
 end
 
 --- Whether the core has a copy of a buffer.

@@ -5,6 +5,7 @@
 --- What the editor has is to be recorded. It is answered with the action "recording".
 ---@class (exact) acp.Recording: acp.SessionEffect type "recording"
 ---@field turn integer
+---@field behind string[] files that are not what their buffers were last in step with
 
 ---@class (exact) acp.RewindFile
 ---@field path string

@@ -53,9 +53,10 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
                 };
                 effects.raw_push(table!(lua, type: "rejected", tag: tag, path: path, err: err))?;
             }
-            Item::Record(session, turn) => {
-                let (session, turn) = (session.0, turn.0);
-                effects.raw_push(table!(lua, type: "recording", session: session, turn: turn))?;
+            Item::Record(session, turn, behind) => {
+                let (kind, session, turn) = ("recording", session.0, turn.0);
+                let it = table!(lua, type: kind, session: session, turn: turn, behind: behind);
+                effects.raw_push(it)?;
             }
             Item::Turns(session, it) => effects.raw_push(rewind::turns(lua, session, &it)?)?,
             Item::Rewound(it) => effects.raw_push(rewind::rewound(lua, it)?)?,
