@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::plugin::with_agent;
+use crate::report::REPORT;
 use crate::support::nvim::{DEADLINE, Nvim};
 
 /// Runs Lua that ends by setting `_G.done`, and gives what it set.
@@ -51,7 +52,7 @@ nvim_tests! {
     }
 
     fn blocks_can_be_sent(target: &Target) {
-        let mut nvim = with_agent(target, &json!({ "report": "report.ndjson", "prompts": [{ "steps": [] }] }));
+        let mut nvim = with_agent(target, &json!({ "report": REPORT, "prompts": [{ "steps": [] }] }));
         let done = until_done(&mut nvim, r#"
             local acp = require('acp')
             acp.open({ focus = false })
@@ -62,7 +63,7 @@ nvim_tests! {
             }, { on_done = function(err, result) _G.done = { err = err, result = result } end })
         "#);
         assert_eq!(done["err"], Value::Null);
-        let report = nvim.scratch().read("report.ndjson");
+        let report = nvim.scratch().read(REPORT);
         assert!(report.contains(r#""uri":"file:///a.lua""#) && report.contains(r#""text":"return 1""#), "{report}");
     }
 

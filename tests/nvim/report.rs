@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::support::nvim::{DEADLINE, Nvim};
 
-/// The file of the report, in the project.
-pub(crate) const REPORT: &str = "report.ndjson";
+/// The file of the report, beside the project: in it, it would be one more change to review.
+pub(crate) const REPORT: &str = "../report.ndjson";
 
 /// All lines of the report so far.
 fn lines(nvim: &Nvim) -> Vec<Value> {

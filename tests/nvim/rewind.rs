@@ -73,7 +73,6 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
                     all.insert(name + "/", Vec::new());
                     folders.push(path);
                 }
-                false if name == REPORT => {}
                 false => {
                     all.insert(name, fs::read(path).unwrap());
                 }
@@ -102,7 +101,6 @@ fn repository(project: &Path) -> Vec<Vec<u8>> {
 fn with_git(nvim: &Nvim) {
     let project = nvim.scratch().project();
     git(&project, &["init", "-q", "-b", "main"]);
-    fs::write(project.join(".git/info/exclude"), format!("{REPORT}\n")).unwrap();
     git(&project, &["add", "-A"]);
     git(&project, &["commit", "-q", "-m", "x"]);
     nvim.scratch().write("a.txt", "stashed\n");
