@@ -283,11 +283,9 @@ impl Core {
             file.text = self.buffers.text(buffer);
             if let Some((known, Some(copy))) = self.buffers.get(buffer) {
                 self.compare(buffer, (known.clone(), copy.clone()));
-            }
-            if let (true, Some(text), Some((known, _))) =
-                (by_user, &file.text, self.buffers.get(buffer))
-            {
-                self.reviews.saved(&known.path, text.clone());
+                if let (true, Some(text)) = (by_user, &file.text) {
+                    self.reviews.saved(buffer, (known, copy), text.clone());
+                }
             }
         }
         let paths: Vec<_> =

@@ -86,8 +86,13 @@ impl Reviews {
     /// A buffer changes. `before` is its text until now.
     pub(super) fn lines(&mut self, splice: &Splice, known: &Known, before: Option<&Mirror>) {
         // What was deleted under its buffer is there again.
-        let reviewed = self.files.get(&known.path);
-        let new = reviewed.is_none_or(|it| it.buffer.is_none() && it.kind == Kind::Deleted);
+        let again = |it: &mut File| match before {
+            Some(before) => it.restore(splice.buffer, known, before),
+            None => false,
+        };
+        let new = self.files.get_mut(&known.path).is_none_or(|it| {
+            it.buffer.is_none() && (!it.exists() || it.review.hunks().is_empty()) && !again(it)
+        });
         if let (Author::Agent(who), Some(before), true) = (splice.by, before, new) {
             let kind = match Path::new(&known.name).exists() {
                 true => Kind::Changed,
@@ -143,6 +148,7 @@ impl Reviews {
             if !Path::new(&known.name).exists() {
                 return;
             }
+            file.restore(buffer, known, mirror);
             file.kind = Kind::Changed;
         }
         if !mirror.lines().eq(file.review.now().lines()) {
@@ -222,6 +228,22 @@ impl Reviews {
         }
     }
 
+    /// An agent has deleted a file under a buffer with changes in it.
+    fn deleted(&mut self, change: OnDisk) {
+        if self.settled.is_stale(&change.path, change.seen) {
+            return self.see_again(change);
+        }
+        let Some(file) = self.files.get_mut(&change.path) else { return };
+        // What an agent has made and deleted again leaves nothing to be asked. And some write a
+        // file by deleting it first.
+        if file.kind() != Kind::Changed || Path::new(&change.path).exists() {
+            return;
+        }
+        file.delete(change.session.0, change.lost);
+        self.keeper.changed(&change.path);
+        self.dirty.insert(change.path);
+    }
+
     /// Looks at a file once more: it has changed while somebody looked at it.
     fn see_again(&self, change: OnDisk) {
         let inputs = self.inputs.clone();
@@ -247,10 +269,17 @@ impl Reviews {
         buffer: (BufferId, &Mirror),
     ) {
         let (path, who) = (&change.path, change.session.0);
-        if self.files.contains_key(path) {
-            return;
-        } else if change.after.is_none() {
-            return self.found(vec![change]);
+        let gone = change.after.is_none();
+        match self.files.get_mut(path) {
+            None if gone => return self.found(vec![change]),
+            None => {}
+            Some(file) if gone && file.buffer.is_some() => return self.deleted(change),
+            Some(file) => {
+                if !gone && file.restore(buffer.0, known, buffer.1) {
+                    self.dirty.insert(change.path);
+                }
+                return;
+            }
         }
         let Some((before, then)) = self.settled.opened(path, change.since, change.before) else {
             return;
@@ -305,16 +334,23 @@ impl Reviews {
     }
 
     /// The user has saved a file: what it is now is no agent's doing.
-    pub(super) fn saved(&mut self, path: &str, text: Arc<str>) {
-        if let Some(file) = self.files.get_mut(path)
+    pub(super) fn saved(
+        &mut self,
+        buffer: BufferId,
+        (known, mirror): (&Known, &Mirror),
+        text: Arc<str>,
+    ) {
+        if let Some(file) = self.files.get_mut(&known.path)
             && file.buffer.is_none()
-            && file.kind == Kind::Deleted
+            && !file.exists()
         {
             // It was deleted under its buffer, and the user has brought it back.
-            file.review.accept(&Which::All);
-            self.dirty.insert(path.to_owned());
+            if !file.restore(buffer, known, mirror) {
+                file.review.accept(&Which::All);
+            }
+            self.dirty.insert(known.path.clone());
         }
-        self.settled.settle(path, Some(text));
+        self.settled.settle(&known.path, Some(text));
     }
 
     /// What has been looked at is of no use for the next turn: files are compared with what they

@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::files::lua;
+use crate::report::{finish, send};
 use crate::review::{
     WAYS, Way, change, new, old, only, start, text, three, to_hunk, turn, wait_lua, wait_pending,
 };
@@ -124,6 +125,47 @@ nvim_tests! {
             nvim.command("checktime");
             nvim.command("1 substitute/one/mine/ | write");
             wait_bytes(&mut nvim, "a.txt", b"mine\ntwo\n");
+        }
+    }
+
+    /// What waits in a buffer is part of what is gone with its file, and comes back with it.
+    fn a_changed_file_is_deleted_under_its_buffer(target: &Target) {
+        for end in ["reject", "save", "agent"] {
+            let mut steps = change(Way::Told, "a.txt", Some(&old()), &new());
+            let told = json!({ "update": { "sessionUpdate": "tool_call", "toolCallId": "rm", "title": "rm", "status": "completed" } });
+            steps.extend([json!({ "wait_file": "go1" }), json!({ "delete_file": "a.txt" }), told, json!({ "wait_file": "go2" })]);
+            if end == "agent" {
+                steps.extend(change(Way::Told, "a.txt", None, &new().replace("line 1\n", "LINE 1\n")));
+            }
+            let mut nvim = start(target, Options::default(), &[steps]);
+            nvim.scratch().write("a.txt", &old());
+            nvim.command("edit a.txt");
+            send(&mut nvim, "go");
+            wait_pending(&mut nvim, &only("a.txt", "changed", &three()));
+            nvim.command("$ substitute/line/mine/");
+            nvim.scratch().write("go1", "");
+            let base: Vec<String> = old().replace("line 30", "mine 30").lines().map(str::to_owned).collect();
+            wait_pending(&mut nvim, &only("a.txt", "deleted", &json!([[1, base, [], "pending"]])));
+            if end == "save" {
+                wait_lua(&mut nvim, "return require('acp.files.watch').is_gone(vim.fn.bufnr())", &json!(true));
+                nvim.command("write");
+                wait_pending(&mut nvim, &only("a.txt", "changed", &three()));
+                wait_bytes(&mut nvim, "a.txt", new().replace("line 30", "mine 30").as_bytes());
+            }
+            nvim.scratch().write("go2", "");
+            finish(&mut nvim);
+            if end == "agent" {
+                let first = json!([[1, ["line 1"], ["LINE 1"], "pending"], three()[0], three()[1], three()[2]]);
+                wait_pending(&mut nvim, &only("a.txt", "changed", &first));
+            }
+            nvim.command("Acp reject all");
+            wait_pending(&mut nvim, &json!([]));
+            let restored = old().replace("line 30", "mine 30");
+            nvim.wait_until("the buffer to be what it was", DEADLINE, |nvim| text(nvim) == restored);
+            if end != "agent" {
+                wait_bytes(&mut nvim, "a.txt", restored.as_bytes());
+                wait_lua(&mut nvim, "return vim.bo.modified", &json!(false));
+            }
         }
     }
 

@@ -7,8 +7,8 @@ use super::told::{Change, HunkText, Hunks, Kind, ShownHunk};
 use crate::changes::format::{Ending, Format, split};
 use crate::changes::mirror::Mirror;
 use crate::changes::review::news::{News, Seen};
-use crate::changes::review::{Hunk, Review};
-use crate::runtime::buffers::BufferId;
+use crate::changes::review::{Author, Hunk, Review};
+use crate::runtime::buffers::{BufferId, Known};
 use crate::session::ids::SessionId;
 
 /// One file under review.
@@ -26,6 +26,8 @@ pub(super) struct File {
     pub(super) format: Format,
     /// What it was before it was deleted.
     pub(super) lost: Option<Lost>,
+    /// The review of its buffer before that, if there was something in it.
+    left: Option<Box<Review>>,
     /// Whether the editor is to be told all of it.
     pub(super) full: bool,
     /// What the editor was told.
@@ -44,6 +46,7 @@ impl File {
             was,
             format: was,
             lost: None,
+            left: None,
             full: true,
             told,
             told_kind: kind,
@@ -53,6 +56,29 @@ impl File {
     pub(super) fn opened(mut self, buffer: BufferId, name: &str) -> File {
         (self.buffer, self.name) = (Some(buffer), name.to_owned());
         self
+    }
+
+    /// An agent has deleted it under its buffer, which has nothing more to stand for.
+    pub(super) fn delete(&mut self, who: u64, lost: Option<Lost>) {
+        self.left = Some(Box::new(self.review.clone()));
+        self.review.replace(Mirror::default(), Author::Agent(who));
+        self.review.written();
+        (self.kind, self.lost, self.format) = (Kind::Deleted, lost, self.was);
+        (self.buffer, self.full) = (None, true);
+    }
+
+    /// It was deleted and is there again, in a buffer with this text: so is what was to be reviewed
+    /// there. Says whether something was.
+    pub(super) fn restore(&mut self, buffer: BufferId, known: &Known, now: &Mirror) -> bool {
+        let Some(left) = self.left.take().filter(|_| !self.exists()) else { return false };
+        self.review = *left;
+        if !now.lines().eq(self.review.now().lines()) {
+            self.review.replace(now.clone(), Author::User);
+        }
+        self.review.reach(now.version());
+        (self.kind, self.lost, self.format) = (Kind::Changed, None, known.format);
+        (self.buffer, self.full, self.name) = (Some(buffer), true, known.name.clone());
+        true
     }
 
     /// Lines as the file would have them.
