@@ -207,7 +207,6 @@ pub(super) fn start(mut wanted: Wanted, sides: Sides, bases: Arc<Bases>, outbox:
 
 fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
     let live = &wanted.live;
-    let ours = file_text(live);
     if let Some((base, text)) = &wanted.edited {
         // Lines against lines: how the file is written is not what was edited.
         let plain = Live { ending: "unix".into(), final_eol: true, bom: false, ..live.clone() };
@@ -215,21 +214,20 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
         (plan.final_eol, plan.bom) = (live.final_eol, live.bom);
         return Ok(plan);
     }
-    let (base, theirs, stamp): (Cow<'_, str>, Arc<str>, Option<Stamp>) = match sides {
-        Sides::Write { seen: Some(seen), theirs, .. } => {
-            (Cow::Owned(seen.0.text().as_ref().to_owned()), theirs, None)
-        }
+    let ours = || file_text(live);
+    let (base, theirs, stamp): (Arc<str>, Arc<str>, Option<Stamp>) = match sides {
+        Sides::Write { seen: Some(seen), theirs, .. } => (seen.0.text(), theirs, None),
         Sides::Write { name, begun, theirs, .. } => {
-            let in_step = bases.get(&name).is_some_and(|it| *it == *ours);
-            let base = match begun.filter(|_| live.modified || in_step) {
-                Some(begun) => Cow::Owned(begun.as_ref().to_owned()),
+            let in_step = || bases.get(&name).is_some_and(|it| *it == *ours());
+            let base = match begun.filter(|_| live.modified || in_step()) {
+                Some(begun) => begun,
                 // Who has seen nothing replaces what is there, but for what is not saved.
-                None if !live.modified => ours,
-                None => read(&name).map(|it| it.1.as_ref().to_owned()).unwrap_or_default().into(),
+                None if !live.modified => ours().into(),
+                None => read(&name).map(|it| it.1).unwrap_or_else(|_| "".into()),
             };
             (base, theirs, None)
         }
-        Sides::Given(base, theirs) => (Cow::Owned(base.as_ref().to_owned()), theirs, None),
+        Sides::Given(base, theirs) => (base, theirs, None),
         Sides::Disk(path) => {
             let found = at_rest::read(|| read(&path), || stamp(&path));
             let (stamp, theirs) = found.map_err(|error| match error {
@@ -237,13 +235,12 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
                 DiskError::Other(words) => Refusal::Other(words),
             })?;
             let base = match live.modified {
-                false => ours,
-                true => Cow::Owned(bases.get(&path).ok_or(Refusal::NoBase)?.as_ref().to_owned()),
+                false => ours().into(),
+                true => bases.get(&path).ok_or(Refusal::NoBase)?,
             };
             // Who has not seen yet what the user saved has not taken it away.
             let before = bases.past().likely(&path, &base, &theirs);
-            let base = before.map_or(base, |it| Cow::Owned(it.as_ref().to_owned()));
-            (base, theirs, Some(stamp))
+            (before.unwrap_or(base), theirs, Some(stamp))
         }
     };
     let mut plan = put_together(&base, live, &theirs, &|clash| chosen(&wanted.settled, clash));
