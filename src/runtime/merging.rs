@@ -14,6 +14,7 @@ use super::outbox::{Item, Outbox};
 use super::reviews::Which;
 pub use super::stamp::Stamp;
 use super::stamp::stamp;
+use super::versions::likely;
 use crate::changes::edits::Edit;
 use crate::changes::format::{Ending, Format, Split, split};
 pub use crate::changes::merge::Choice;
@@ -239,8 +240,8 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
                 true => bases.get(&path).ok_or(Refusal::NoBase)?,
             };
             // Who has not seen yet what the user saved has not taken it away.
-            let before = bases.past().likely(&path, &base, &theirs);
-            (before.unwrap_or(base), theirs, Some(stamp))
+            let past = bases.past().of(&path);
+            (likely(&past, &base, &theirs).unwrap_or(base), theirs, Some(stamp))
         }
     };
     let mut plan = put_together(&base, live, &theirs, &|clash| chosen(&wanted.settled, clash));

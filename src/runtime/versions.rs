@@ -42,62 +42,100 @@ impl Versions {
         self.0.remove(path);
     }
 
-    /// What an agent that wrote `theirs` has most likely made it from, if that is not `now`: a text
-    /// from before that is not less like it. Who puts such a text back as it was knows what it does.
-    pub(super) fn likely(&self, path: &str, now: &str, theirs: &str) -> Option<Arc<str>> {
-        let past = self.0.get(path)?;
-        let wanted = lines(theirs);
-        // Of those that are as likely the first: what the user has made of it since is the user's.
-        let others = past.iter().map(|it| &it.1).filter(|it| ***it != *now);
-        let nearest = others.min_by_key(|it| distance(&wanted, it))?;
-        // Where both are as likely, to be asked is better than to lose something.
-        let made_from_it = (1..=distance(&wanted, now)).contains(&distance(&wanted, nearest));
-        made_from_it.then(|| nearest.clone())
+    /// The texts that a file had, oldest first.
+    pub(super) fn of(&self, path: &str) -> Vec<Arc<str>> {
+        self.0.get(path).into_iter().flatten().map(|it| it.1.clone()).collect()
     }
 }
 
-fn lines(text: &str) -> HashMap<&str, isize> {
-    let mut count = HashMap::new();
-    for line in text.lines() {
-        *count.entry(line).or_default() += 1;
-    }
-    count
+/// What an agent that wrote `theirs` has most likely made it from, if that is not `now`: a text from
+/// before that is not less like it. Who puts such a text back as it was knows what it does.
+pub(super) fn likely(past: &[Arc<str>], now: &str, theirs: &str) -> Option<Arc<str>> {
+    // Of those that are as likely the first: what the user has made of it since is the user's.
+    let others = past.iter().filter(|it| ***it != *now);
+    let (least, nearest) = others.map(|it| (distance(theirs, it), it)).min_by_key(|it| it.0)?;
+    // Where both are as likely, to be asked is better than to lose something.
+    let made_from_it = **nearest != *theirs && least <= distance(theirs, now);
+    made_from_it.then(|| nearest.clone())
 }
 
-/// How many lines are in one text and not in the other.
-fn distance(wanted: &HashMap<&str, isize>, text: &str) -> usize {
-    let mut left = wanted.clone();
-    for line in text.lines() {
-        *left.entry(line).or_default() -= 1;
+/// How many words are in one text and not in the other. Lines would not tell: one that the agent
+/// has changed is as far from what it was as from nothing, where the user has removed it.
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other) = without_common_lines(one, other);
+    let mut left: HashMap<&str, isize> = HashMap::new();
+    for word in words(one) {
+        *left.entry(word).or_default() += 1;
+    }
+    for word in words(other) {
+        *left.entry(word).or_default() -= 1;
     }
     left.values().map(|it| it.unsigned_abs()).sum()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty())
+}
+
+/// The texts without the lines with which both begin and end.
+fn without_common_lines<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
+    let lines = |text: &'a str| text.split_inclusive('\n');
+    let bytes = |(line, _): (&str, &str)| line.len();
+    let same = |(one, other): &(&str, &str)| one == other;
+    let start: usize = lines(one).zip(lines(other)).take_while(same).map(bytes).sum();
+    let (one, other) =
+        (one.get(start..).unwrap_or_default(), other.get(start..).unwrap_or_default());
+    let from_end = lines(one).rev().zip(lines(other).rev());
+    let end: usize = from_end.take_while(same).map(bytes).sum();
+    let before = |text: &'a str| text.get(..text.len() - end).unwrap_or_default();
+    (before(one), before(other))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const OLD: &str = "one\ntwo\nthree\n";
+    const SAVED: &str = "one\nmine\ntwo\nalso\nthree\n";
+
+    fn made_from(past: &[&str], now: &str, theirs: &str) -> Option<String> {
+        let past: Vec<Arc<str>> = past.iter().map(|it| Arc::from(*it)).collect();
+        likely(&past, now, theirs).map(|it| it.to_string())
+    }
+
     #[test]
     fn the_nearest_text_is_the_likely_one() {
-        let mut versions = Versions::default();
-        let (old, saved) = ("one\ntwo\nthree\n", "one\nmine\ntwo\nmine too\nthree\n");
-        assert!(versions.likely("a", saved, "one\ntwo\n3\n").is_none());
-        let now = Instant::now();
-        versions.past("a", old.into(), now);
-        // Made from what was there before the user saved.
-        assert_eq!(versions.likely("a", saved, "one\ntwo\n3\n").as_deref(), Some(old));
-        // Made from what the user saved.
-        assert!(versions.likely("a", saved, "1\nmine\ntwo\nmine too\nthree\n").is_none());
-        // Put back on purpose.
-        assert!(versions.likely("a", saved, old).is_none());
-        assert!(versions.likely("b", saved, "one\ntwo\n3\n").is_none());
-        // Saved once more as it was. The text is as near to that as to the one before.
-        versions.past("a", saved.into(), now);
+        assert_eq!(made_from(&[], SAVED, "one\ntwo\n3\n"), None);
+        let of = |theirs: &str| made_from(&[OLD], SAVED, theirs);
+        assert_eq!(of("one\ntwo\n3\n").as_deref(), Some(OLD), "made before the user saved");
+        assert_eq!(of("1\nmine\ntwo\nalso\nthree\n"), None, "made from what the user saved");
+        assert_eq!(of(OLD), None, "put back on purpose");
+        assert_eq!(of(SAVED), None);
+        assert_eq!(of("three\ntwo\none\n").as_deref(), Some(OLD), "moved");
+    }
+
+    #[test]
+    fn what_is_as_near_is_the_older_one() {
         let theirs = "one\nmine\ntwo\nthree\n";
-        assert_eq!(versions.likely("a", saved, theirs).as_deref(), Some(old));
+        let saved_twice = made_from(&[OLD, SAVED], SAVED, theirs);
+        assert_eq!(saved_twice.as_deref(), Some(OLD));
+    }
+
+    #[test]
+    fn a_line_that_the_agent_changed_is_known_by_its_words() {
+        // The user has removed the line that the agent has changed.
+        let (now, theirs) = ("one\nthree\n", "1\ntwo changed\nthree\n");
+        assert_eq!(made_from(&[OLD], now, theirs).as_deref(), Some(OLD));
+    }
+
+    #[test]
+    fn what_was_before_a_turn_is_forgotten() {
+        let mut versions = Versions::default();
+        let now = Instant::now();
+        versions.past("a", OLD.into(), now);
         versions.begin(now);
-        assert!(versions.likely("a", saved, "one\ntwo\n3\n").is_some());
+        assert_eq!((versions.of("a").len(), versions.of("b").len()), (1, 0));
         versions.begin(now + BEFORE);
-        assert!(versions.likely("a", saved, "one\ntwo\n3\n").is_none());
+        assert_eq!(versions.of("a"), Vec::<Arc<str>>::new());
     }
 }
