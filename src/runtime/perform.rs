@@ -178,13 +178,18 @@ impl Core {
             Tell::Asked(_, Question { body: Body::Permission(_), .. }) | Tell::Settled { .. } => {
                 self.published.set_permissions(&self.state);
             }
-            Tell::Asked(ask, Question { body: Body::Write { .. }, .. }) => {
-                if let Some((ahead, wanted)) = ahead::of(*ask, &self.state, &self.buffers) {
-                    ahead::tell(ahead, tell, &self.outbox);
-                    return self.merge(wanted);
-                }
-            }
             _ => {}
+        }
+        self.hand_over(tell);
+    }
+
+    /// What is to become of a buffer that a write is for is found out meanwhile.
+    fn hand_over(&mut self, tell: Tell) {
+        if let Tell::Asked(ask, Question { body: Body::Write { .. }, .. }) = &tell
+            && let Some((ahead, wanted)) = ahead::of(*ask, &self.state, &self.buffers)
+        {
+            ahead::tell(ahead, tell, &self.outbox);
+            return self.merge(wanted);
         }
         self.outbox.push([Item::Tell(tell)]);
     }
