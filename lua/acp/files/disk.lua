@@ -187,6 +187,14 @@ function M.goes(buf)
   watch.gone(buf)
 end
 
+--- What a buffer is about to follow is what the user wants, and no agent's change.
+---@param buf integer
+function M.own(buf)
+  if open[buf] then
+    open[buf].author = 0
+  end
+end
+
 --- Brings a buffer into step with its file.
 ---@param buf integer
 ---@param session integer
@@ -194,6 +202,9 @@ function M.sync(buf, session)
   local path = watch.path(buf)
   if not path or open[buf] or find.protected(buf) then
     return
+  elseif require('acp.review.verbs').is_rejecting(path) then
+    -- Whatever the agent is at: this is what the user wants.
+    session = 0
   end
   open[buf] = {
     buf = buf,

@@ -205,6 +205,18 @@ local function on_disk(target, buf, done)
   expect(last_tag)
 end
 
+--- Whether a file is being written to the disk as the user wants it.
+---@param path string
+---@return boolean
+function M.is_rejecting(path)
+  for _, it in pairs(waiting) do
+    if it.path == path or find.resolved(it.path) == find.resolved(path) then
+      return true
+    end
+  end
+  return false
+end
+
 --- Whether nothing of a file that the agent has made would stay, nor anything of the user's.
 ---@param file acp.ReviewFile
 ---@param target acp.ReviewTarget
@@ -237,6 +249,9 @@ function M.reject(target, done)
     return on_disk({ path = path }, file.buf, done)
   elseif not buf or file and file.kind == 'deleted' then
     -- What is left of a deleted file in its buffer is no file.
+    if buf then
+      require('acp.files.disk').own(buf)
+    end
     return on_disk(target, nil, done)
   end
   in_buffer(target, buf, done)
