@@ -41,7 +41,7 @@ fn in_git(nvim: &Nvim) {
 /// On a busy disk the agent waits until what the files were is known, however long that takes: what
 /// it has deleted before that was never there.
 fn patient() -> Options {
-    let before = "vim.g.acp = { rewind = { wait_ms = 10000 } }".into();
+    let before = "vim.g.acp = { rewind = { wait_ms = 5000 } }".into();
     Options { before, ..Options::default() }
 }
 
@@ -144,7 +144,7 @@ nvim_tests! {
             if end == "agent" {
                 steps.extend(change(Way::Told, "a.txt", None, &new().replace("line 1\n", "LINE 1\n")));
             }
-            let mut nvim = start(target, patient(), &[steps]);
+            let mut nvim = start(target, Options::default(), &[steps]);
             nvim.scratch().write("a.txt", &old());
             nvim.command("edit a.txt");
             send(&mut nvim, "go");
