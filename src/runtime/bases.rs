@@ -29,6 +29,8 @@ pub struct InStep {
     /// The buffer that was just written to it, and whether the user saved it; otherwise its text is
     /// read.
     pub written: Option<(BufferId, bool)>,
+    /// Whether agents may not know yet what was written: it has something of the user's.
+    pub unseen: bool,
     /// Its text, where it is known.
     pub(super) text: Option<Arc<str>>,
 }
@@ -36,7 +38,8 @@ pub struct InStep {
 impl InStep {
     /// A buffer is in step with this file, which it was just written to or read from.
     pub fn new(path: String, stamp: Stamp, written: Option<(BufferId, bool)>) -> InStep {
-        InStep { path, stamp, written, text: None }
+        let unseen = written.is_some_and(|it| it.1);
+        InStep { path, stamp, written, unseen, text: None }
     }
 }
 
@@ -128,13 +131,12 @@ impl Bases {
     /// Reads what files are, those that are still what the editor took them for.
     pub(super) fn track(self: &Arc<Bases>, files: Vec<InStep>) {
         let mut unread = Vec::new();
-        for InStep { path, stamp, text, written } in files {
-            let saved = written.is_some_and(|it| it.1);
+        for InStep { path, stamp, text, unseen, .. } in files {
             match text {
                 Some(text) => {
                     let base = Base { stamp, text: Some(text), sure: None };
                     let before = self.lock().insert(path.clone(), base);
-                    if let Some(Base { text: Some(before), .. }) = before.filter(|_| saved) {
+                    if let Some(Base { text: Some(before), .. }) = before.filter(|_| unseen) {
                         self.past().past(&path, before, Instant::now());
                     }
                 }

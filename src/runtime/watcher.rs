@@ -296,8 +296,8 @@ mod tests {
         let name = link.to_str().unwrap().to_owned();
         let track = |text: &str| {
             let stamp = crate::runtime::stamp::stamp(&name).unwrap();
-            let (path, text, written) = (name.clone(), Some(text.into()), None);
-            bases.track(vec![InStep { path, stamp, text, written }]);
+            let text = Some(text.into());
+            bases.track(vec![InStep { text, ..InStep::new(name.clone(), stamp, None) }]);
         };
         track("one\n");
         watcher.begin(SessionId(7));

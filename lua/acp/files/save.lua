@@ -40,15 +40,16 @@ end
 --- Saves like `:write`, with all its autocommands if the user wants them. `!` is for the questions
 --- it would ask, such as whether to overwrite a file that has changed: that is settled already.
 ---@param buf integer
+---@param mixed? boolean whether there is more in it than the agent knows
 ---@return string? err
-function M.save(buf)
+function M.save(buf, mixed)
   local bo = vim.bo[buf]
   -- A line ending that was left out is not for us to add.
   local fix = bo.fixendofline
   bo.fixendofline = fix and bo.endofline
   local watch = require('acp.files.watch')
   local autocmds = require('acp.config').get().files.save_autocmds
-  watch.saving = buf
+  watch.saving, watch.mixed = buf, mixed == true
   local fsync = vim.go.fsync
   vim.go.fsync = false
   local ok, err = pcall(vim.api.nvim_buf_call, buf, function()

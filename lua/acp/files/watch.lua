@@ -15,6 +15,8 @@ local stamps = {}
 --- The buffer that is being saved for an agent.
 ---@type integer?
 M.saving = nil
+--- Whether it has something that the agent does not know.
+M.mixed = false
 
 ---@param path string
 ---@return acp.Stamp?
@@ -126,8 +128,12 @@ function M.in_step(buf, path, stamp, written)
   tracked[buf], stamps[buf] = path, stamp
   -- An agent may write the file before anybody has read what the user wrote. And agents know what
   -- they had saved, and not what the user saves.
-  local file =
-    { path = path, written = written and buf or nil, saved = written and M.saving ~= buf }
+  local file = {
+    path = path,
+    written = written and buf or nil,
+    saved = written and M.saving ~= buf,
+    mixed = written and M.saving == buf and M.mixed,
+  }
   file = vim.tbl_extend('error', file, stamp)
   client.send({ type = 'track', files = { file } })
 end

@@ -18,11 +18,12 @@ end
 
 ---@param effect acp.AskedWrite
 ---@param buf integer
+---@param plan acp.Merged
 ---@param kept? string what the user kept of their own
-local function finish(effect, buf, kept)
+local function finish(effect, buf, plan, kept)
   local err
   if require('acp.config').get().files.after_write == 'save' then
-    err = require('acp.files.save').save(buf)
+    err = require('acp.files.save').save(buf, not plan.is_theirs)
   end
   require('acp.events').emit('AcpFileChanged', {
     session = effect.session,
@@ -80,7 +81,7 @@ local function job_for(effect, buf)
     done = function(plan, refused)
       open[effect.ask] = nil
       if plan then
-        finish(effect, buf, kept_words(kept))
+        finish(effect, buf, plan, kept_words(kept))
       else
         answer(effect.ask, 'failed', refused)
       end

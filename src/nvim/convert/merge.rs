@@ -22,7 +22,9 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
             let file = |it: &LuaTable| {
                 let saved = it.get::<Option<bool>>("saved")?.unwrap_or_default();
                 let written = it.get::<Option<u64>>("written")?.map(|buffer| (buffer, saved));
-                Ok(InStep::new(text(it, "path")?, stamp(it)?, written))
+                let mut file = InStep::new(text(it, "path")?, stamp(it)?, written);
+                file.unseen |= it.get::<Option<bool>>("mixed")?.unwrap_or_default();
+                Ok(file)
             };
             Action::Track(files.iter().map(file).collect::<LuaResult<_>>()?)
         }
