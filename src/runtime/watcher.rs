@@ -159,7 +159,7 @@ impl Watch {
                     self.all();
                 }
                 Ok(Message::Rest) => self.until = Some(Instant::now() + AFTERWARDS),
-                Ok(Message::File(path)) => self.file(&path),
+                Ok(Message::File(path)) => self.open(path),
                 Ok(Message::Saved(path)) => self.touch(path),
                 Ok(Message::Happened(event)) => self.happened(event),
                 Ok(Message::Leave) | Err(RecvTimeoutError::Disconnected) => return,
@@ -177,11 +177,16 @@ impl Watch {
     /// Watches all files that are open.
     fn all(&mut self) {
         for path in self.bases.paths() {
-            self.file(&path);
-            // What has happened before is not told.
-            if self.bases.is_stamped(&path) {
-                self.touch(path);
-            }
+            self.open(path);
+        }
+    }
+
+    /// Watches a file that is open.
+    fn open(&mut self, path: String) {
+        self.file(&path);
+        // What has happened before is not told.
+        if self.bases.is_stamped(&path) {
+            self.touch(path);
         }
     }
 
