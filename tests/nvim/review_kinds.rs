@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::files::lua;
 use crate::report::{finish, send};
 use crate::review::{
-    WAYS, Way, change, new, old, only, start, text, three, to_hunk, turn, wait_lua, wait_pending,
+    WAYS, Way, change, new, old, only, start, text, three, to_hunk, turn, wait_gone, wait_lua,
+    wait_pending,
 };
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 
@@ -148,13 +149,16 @@ nvim_tests! {
             nvim.scratch().write("a.txt", &old());
             nvim.command("edit a.txt");
             send(&mut nvim, "go");
+            wait_bytes(&mut nvim, "a.txt", new().as_bytes());
             wait_pending(&mut nvim, &only("a.txt", "changed", &three()));
             nvim.command("$ substitute/line/mine/");
             nvim.scratch().write("go1", "");
+            let path = nvim.scratch().project().join("a.txt");
+            wait_gone(&mut nvim, &path);
+            wait_lua(&mut nvim, "return require('acp.files.watch').is_gone(vim.fn.bufnr())", &json!(true));
             let base: Vec<String> = old().replace("line 30", "mine 30").lines().map(str::to_owned).collect();
             wait_pending(&mut nvim, &only("a.txt", "deleted", &json!([[1, base, [], "pending"]])));
             if end == "save" {
-                wait_lua(&mut nvim, "return require('acp.files.watch').is_gone(vim.fn.bufnr())", &json!(true));
                 nvim.command("write");
                 wait_pending(&mut nvim, &only("a.txt", "changed", &three()));
                 wait_bytes(&mut nvim, "a.txt", new().replace("line 30", "mine 30").as_bytes());
