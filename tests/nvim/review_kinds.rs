@@ -39,13 +39,6 @@ fn in_git(nvim: &Nvim) {
     git(nvim, &["commit", "-q", "-m", "x"]);
 }
 
-/// On a busy disk the agent waits until what the files were is known, however long that takes: what
-/// it has deleted before that was never there.
-fn patient() -> Options {
-    let before = "vim.g.acp = { rewind = { wait_ms = 5000 } }".into();
-    Options { before, ..Options::default() }
-}
-
 /// A command that copies files as they are, which the agent runs.
 fn copy(from: &str, to: &str) -> [Value; 2] {
     let params = json!({ "command": "cp", "args": [from, to], "cwd": "{{cwd}}" });
@@ -96,7 +89,7 @@ nvim_tests! {
     fn a_deleted_file_is_restored_to_the_byte(target: &Target) {
         let texts: [&[u8]; 4] = [b"one\r\ntwo\r\n", b"one\ntwo", b"\xe9ins\nzw\xe9i\n", b"\xef\xbb\xbfone\n"];
         for (text, open) in texts.into_iter().flat_map(|it| [(it, true), (it, false)]) {
-            let mut nvim = start(target, patient(), &[vec![json!({ "delete_file": "a.txt" })]]);
+            let mut nvim = start(target, Options::default(), &[vec![json!({ "delete_file": "a.txt" })]]);
             let path = nvim.scratch().write("a.txt", "");
             fs::write(&path, text).unwrap();
             if open {
@@ -115,7 +108,7 @@ nvim_tests! {
     /// No agent works any more: Neovim would ask what to do, or read the file again.
     fn a_deletion_is_rejected_long_after_the_turn(target: &Target) {
         for option in ["autoread", "noautoread"] {
-            let mut nvim = start(target, patient(), &[vec![json!({ "delete_file": "a.txt" })]]);
+            let mut nvim = start(target, Options::default(), &[vec![json!({ "delete_file": "a.txt" })]]);
             nvim.scratch().write("a.txt", "one\ntwo\n");
             nvim.command("edit a.txt");
             nvim.command(&format!("set {option}"));
