@@ -77,6 +77,7 @@ local function finish(job, plan, refused)
     leave(job)
     client.guard('the end of a change', job.done, plan, refused)
     mirror.tell(job.buf)
+    mirror.level(job.buf)
   end
 end
 
@@ -120,9 +121,7 @@ function step(job)
   job.tag = last_tag
   waiting[last_tag] = job
   local copied = not job.plain and mirror.has(job.buf)
-  if job.reject then
-    mirror.level(job.buf)
-  end
+  mirror.level(job.buf)
   local action = vim.tbl_extend('error', text.live(job.buf, copied), {
     type = 'merge',
     tag = job.tag,

@@ -196,8 +196,7 @@ function M.copy(buf)
   end
 end
 
---- Tells the number of a buffer: saving it, and saying that it is saved, gives it another one
---- without a word.
+--- Tells the number of a buffer: saving it gives it another one without a word.
 ---@param buf integer
 function M.level(buf)
   local native = client.running()
@@ -253,6 +252,9 @@ function M.attach()
     'a file is loaded',
     function(event)
       M.tell(event.buf)
+      if event.event == 'BufWritePost' then
+        M.level(event.buf)
+      end
     end
   )
   on('BufModifiedSet', 'a buffer was changed or saved', function(event)
