@@ -430,7 +430,8 @@ nvim_tests! {
     }
 
     fn nothing_is_recorded_where_nobody_wants_it(target: &Target) {
-        let options = Options { before: "vim.g.acp = { rewind = { enabled = false } }".into(), ..Options::default() };
+        let off = "vim.g.acp = { rewind = { enabled = false }, review = { unopened = false } }";
+        let options = Options { before: off.into(), ..Options::default() };
         let mut nvim = with_options(target, options, &three_turns());
         project(&nvim);
         send(&mut nvim, "prompt 1");
