@@ -8,6 +8,7 @@ mod decode;
 mod dialect;
 mod encode;
 mod frame;
+mod json_text;
 mod memory;
 pub mod peer;
 mod pending;

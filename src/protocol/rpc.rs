@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::surrogate;
+use super::{json_text, surrogate};
 use crate::session::failure::RpcError;
 
 /// One message.
@@ -194,8 +194,7 @@ pub(super) fn notification<P: Serialize>(method: &str, params: P) -> Vec<u8> {
 
 /// Our answer to a request, as a line.
 pub(super) fn response(id: &str, answer: Result<Value, &RpcError>) -> Vec<u8> {
-    let raw = RawValue::from_string(id.to_owned()).or_else(|_| to_raw_value(&Value::Null));
-    let Ok(id) = raw else { return Vec::new() };
+    let Some(id) = raw_id(id) else { return Vec::new() };
     let (result, error) = match answer {
         Ok(result) => (Some(result), None),
         Err(error) => {
@@ -207,6 +206,24 @@ pub(super) fn response(id: &str, answer: Result<Value, &RpcError>) -> Vec<u8> {
         }
     };
     line(&Answer { jsonrpc: "2.0", id: &id, result, error })
+}
+
+/// Our answer to a request for a text, as a line. Texts may be long: this one is copied once.
+pub(super) fn content(id: &str, text: &str) -> Vec<u8> {
+    let Some(id) = raw_id(id) else { return Vec::new() };
+    // Room for a line break in every sixteen bytes or so.
+    let mut line = Vec::with_capacity(text.len() + text.len() / 16 + id.get().len() + 64);
+    line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    line.extend_from_slice(id.get().as_bytes());
+    line.extend_from_slice(br#","result":{"content":"#);
+    json_text::push(&mut line, text);
+    line.extend_from_slice(b"}}\n");
+    line
+}
+
+/// The id of a request as it came; null, if that was no JSON.
+fn raw_id(id: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(id.to_owned()).or_else(|_| to_raw_value(&Value::Null)).ok()
 }
 
 fn line<T: Serialize>(message: &T) -> Vec<u8> {

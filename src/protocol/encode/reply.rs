@@ -13,7 +13,11 @@ use crate::session::tool_call::TerminalExit;
 
 /// Our answer to a request of the agent, as a line.
 pub(in crate::protocol) fn reply(reply: &ReplyTo, answer: &Result<Reply, RpcError>) -> Vec<u8> {
-    rpc::response(&reply.id, answer.as_ref().map(result))
+    match answer {
+        // By the same words as below, and faster.
+        Ok(Reply::Text(text)) => rpc::content(&reply.id, text),
+        answer => rpc::response(&reply.id, answer.as_ref().map(result)),
+    }
 }
 
 fn result(reply: &Reply) -> Value {
