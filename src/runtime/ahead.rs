@@ -4,9 +4,6 @@
 //! Knows what the copies of buffers tell. Must not know whether it is of use: it is good for one
 //! state of a buffer, and the editor knows whether that is still the present one.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use super::buffers::{BufferId, Buffers, Ending};
 use super::merging::{Of, Wanted};
 use super::outbox::{Item, Outbox};
@@ -17,10 +14,6 @@ use crate::session::state::State;
 
 /// Tags from here on are ours; the editor counts from 1.
 const FIRST: Tag = 1 << 52;
-
-/// How long the editor is let alone so that it need not come twice. It is often busy for some
-/// milliseconds each time.
-const PATIENCE: Duration = Duration::from_millis(5);
 
 /// A merge that was begun unasked.
 #[derive(Debug)]
@@ -59,12 +52,7 @@ pub(super) fn of(ask: AskId, state: &State, buffers: &Buffers) -> Option<(Ahead,
 }
 
 /// Asks the editor, which gets to know that the merge is under way. That is to be begun afterwards:
-/// what comes of it must not arrive first, but soon enough to be fetched with the question.
-pub(super) fn tell(ahead: Ahead, asked: Tell, outbox: &Arc<Outbox>) {
-    outbox.put([Item::Ahead(ahead), Item::Tell(asked)]);
-    let outbox = outbox.clone();
-    tokio::spawn(async move {
-        tokio::time::sleep(PATIENCE).await;
-        outbox.rearm();
-    });
+/// what comes of it must not arrive first.
+pub(super) fn tell(ahead: Ahead, asked: Tell, outbox: &Outbox) {
+    outbox.push([Item::Ahead(ahead), Item::Tell(asked)]);
 }

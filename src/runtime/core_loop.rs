@@ -44,6 +44,9 @@ use crate::view::model::{Look, SurfaceId};
 const FRAME: Duration = Duration::from_millis(16);
 /// How often what is under way says how long it takes.
 const TICK: Duration = Duration::from_secs(1);
+/// So many bytes with no end of a line are part of something long. The editor is asked to come
+/// before it is all there: it is often busy for some milliseconds.
+const LONG: usize = 32 << 10;
 /// How long the agents' last lines may take to be written when Neovim goes.
 const LAST_LINES: Duration = Duration::from_millis(60);
 /// And what is under review, beyond that.
@@ -371,7 +374,12 @@ impl Core {
             Input::Rejected(rejected) => self.reviews.rejected(rejected),
             Input::Keep => self.reviews.keep(),
             Input::Kept(ready, kept) => self.reviews.taken_up(ready, kept, &self.buffers),
-            Input::Bytes(id, bytes) => self.read(id, |peer, each| peer.receive(&bytes, each)),
+            Input::Bytes(id, bytes) => {
+                if bytes.len() >= LONG && memchr::memchr(b'\n', &bytes).is_none() {
+                    self.outbox.rearm();
+                }
+                self.read(id, |peer, each| peer.receive(&bytes, each));
+            }
         }
     }
 

@@ -87,11 +87,6 @@ impl Outbox {
         self.bell.ring();
     }
 
-    /// Adds items that are to be fetched together with what comes next.
-    pub(super) fn put(&self, items: impl IntoIterator<Item = Item>) {
-        self.lock().extend(items);
-    }
-
     /// Whether everything has been fetched.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
@@ -123,7 +118,7 @@ impl Outbox {
         if taken.is_empty() { None } else { Some(taken) }
     }
 
-    /// Asks Neovim to come again for what it left.
+    /// Asks Neovim to come, for what it left or for what is about to be there.
     pub fn rearm(&self) {
         self.bell.ring();
     }
