@@ -17,6 +17,7 @@ use super::stamp::{Look, stamp};
 use super::versions::Versions;
 use crate::session::event::DiskError;
 use crate::session::ids::{SessionId, Tag};
+use crate::session::live::Whole;
 use crate::session::question::FileRange;
 
 /// A file that a buffer is in step with.
@@ -32,7 +33,7 @@ pub struct InStep {
     /// Whether agents may not know yet what was written: it has something of the user's.
     pub unseen: bool,
     /// Its text, where it is known.
-    pub(super) text: Option<Arc<str>>,
+    pub(super) text: Option<Whole>,
 }
 
 impl InStep {
@@ -58,7 +59,7 @@ pub(super) struct Bases {
 struct Base {
     stamp: Stamp,
     /// Its text, unless that was another one already when it was read.
-    text: Option<Arc<str>>,
+    text: Option<Whole>,
     /// The same, where no other text can have had this stamp.
     sure: Option<Indexed>,
 }
@@ -100,7 +101,7 @@ impl Bases {
         }
         match (read(path), text) {
             (Ok((now, _)), _) if now != known => Look::Stamped,
-            (Ok((_, theirs)), Some(text)) if theirs != text => Look::Silent,
+            (Ok((_, theirs)), Some(text)) if theirs != text.0.text() => Look::Silent,
             _ => Look::Same,
         }
     }
@@ -112,12 +113,14 @@ impl Bases {
     }
 
     pub(super) fn get(&self, path: &str) -> Option<Arc<str>> {
-        self.lock().get(path).and_then(|it| it.text.clone())
+        let text = self.lock().get(path).and_then(|it| it.text.clone());
+        text.map(|it| it.0.text())
     }
 
     /// What the disk last said of a file, and its text.
     pub(super) fn known(&self, path: &str) -> Option<(Stamp, Option<Arc<str>>)> {
-        self.lock().get(path).map(|it| (it.stamp, it.text.clone()))
+        let known = self.lock().get(path).cloned()?;
+        Some((known.stamp, known.text.map(|it| it.0.text())))
     }
 
     /// What the disk says of a file, and its text if that is known beyond doubt.
@@ -137,7 +140,7 @@ impl Bases {
                     let base = Base { stamp, text: Some(text), sure: None };
                     let before = self.lock().insert(path.clone(), base);
                     if let Some(Base { text: Some(before), .. }) = before.filter(|_| unseen) {
-                        self.past().past(&path, before, Instant::now());
+                        self.past().past(&path, before.0.text(), Instant::now());
                     }
                 }
                 None => {
@@ -160,7 +163,7 @@ impl Bases {
                 let mut bases = bases.lock();
                 match text {
                     Some(_) => {
-                        bases.insert(path, Base { stamp, text, sure });
+                        bases.insert(path, Base { stamp, text: text.map(Whole::from), sure });
                     }
                     // Somebody was faster. What is known from before still tells it.
                     None => {
@@ -174,7 +177,8 @@ impl Bases {
     /// A file has this text by now, and its buffer has all of it.
     pub(super) fn written(&self, path: &str, text: Arc<str>) {
         if let Some(stamp) = stamp(path) {
-            self.lock().insert(path.to_owned(), Base { stamp, text: Some(text), sure: None });
+            let text = Some(text.into());
+            self.lock().insert(path.to_owned(), Base { stamp, text, sure: None });
         }
     }
 
@@ -192,7 +196,7 @@ impl Bases {
     }
 
     /// What a file was when an agent began to work.
-    pub(super) fn at_begin(&self, session: SessionId, path: &str) -> Option<Arc<str>> {
+    pub(super) fn at_begin(&self, session: SessionId, path: &str) -> Option<Whole> {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         begun.get(&session)?.files.get(path)?.text.clone()
     }

@@ -265,11 +265,11 @@ impl Buffers {
     }
 
     /// The text of a buffer as its file would have it.
-    pub(super) fn text(&self, id: BufferId) -> Option<Arc<str>> {
+    pub(super) fn text(&self, id: BufferId) -> Option<Whole> {
         let Buffer { known, copy: Copy::Here(mirror), .. } = self.buffers.get(&id)? else {
             return None;
         };
-        Some(mirror.slice(1, None, known.format).into())
+        Some(Whole(Arc::new(Held { mirror: mirror.clone(), format: known.format })))
     }
 
     /// What a read of an agent is answered with; nothing when only the editor can tell. `on_disk`

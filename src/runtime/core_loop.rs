@@ -287,7 +287,7 @@ impl Core {
             if let Some((known, Some(copy))) = self.buffers.get(buffer) {
                 self.compare(buffer, (known.clone(), copy.clone()));
                 if let (true, Some(text)) = (by_user, &file.text) {
-                    self.reviews.saved(buffer, (known, copy), text.clone());
+                    self.reviews.saved(buffer, (known, copy), text.0.text());
                 }
             }
         }

@@ -81,7 +81,7 @@ pub(super) enum Sides {
         /// What the agent has seen of the file.
         seen: Option<Whole>,
         /// What the file was when the turn began.
-        begun: Option<Arc<str>>,
+        begun: Option<Whole>,
         /// What the agent makes of it.
         theirs: Arc<str>,
     },
@@ -221,7 +221,7 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
         Sides::Write { name, begun, theirs, .. } => {
             let in_step = || bases.get(&name).is_some_and(|it| *it == *ours());
             let base = match begun.filter(|_| live.modified || in_step()) {
-                Some(begun) => begun,
+                Some(begun) => begun.0.text(),
                 // Who has seen nothing replaces what is there, but for what is not saved.
                 None if !live.modified => ours().into(),
                 None => read(&name).map(|it| it.1).unwrap_or_else(|_| "".into()),
