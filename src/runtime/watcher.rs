@@ -22,6 +22,8 @@ use crate::session::ids::SessionId;
 
 /// How long a file must have been left alone: who writes a file writes it more than once.
 const QUIET: Duration = Duration::from_millis(50);
+/// How long the system is let alone before it is asked for more.
+const PAUSE: Duration = Duration::from_millis(2);
 /// How long a file may be written on and on before it is looked at all the same.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How long a change may still be the agent's after its turn.
@@ -93,7 +95,14 @@ impl Watcher {
         let (sender, messages) = channel();
         let (bases, outbox, events) = (self.bases.clone(), self.outbox.clone(), sender.clone());
         let work = move || {
+            let mut asked = Instant::now();
             let told = move |event| {
+                // Who writes a file writes it block by block. The system tells of each, and wakes
+                // us for it while they write; of those that nobody has fetched yet it tells once.
+                if asked.elapsed() > PAUSE {
+                    std::thread::sleep(PAUSE);
+                    asked = Instant::now();
+                }
                 // Who is not there any more need not be told.
                 drop(events.send(Message::Happened(event)));
             };
@@ -265,6 +274,7 @@ mod tests {
     use super::*;
     use crate::runtime::bases::InStep;
     use crate::runtime::bell::Bell;
+    use crate::session::live::Whole;
 
     fn wait(outbox: &Outbox) -> Item {
         let begin = Instant::now();
@@ -301,7 +311,7 @@ mod tests {
         let name = link.to_str().unwrap().to_owned();
         let track = |text: &str| {
             let stamp = crate::runtime::stamp::stamp(&name).unwrap();
-            let text = Some(text.into());
+            let text = Some(Whole::from(text));
             bases.track(vec![InStep { text, ..InStep::new(name.clone(), stamp, None) }]);
         };
         track("one\n");
