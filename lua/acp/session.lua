@@ -129,7 +129,13 @@ local function start(opts)
   if not action then
     return nil, err
   end
-  return client.send(action) --[[@as integer?]]
+  local id
+  id, err = client.send(action)
+  if id then
+    -- At once, so that no change of the agent can come first.
+    require('acp.files.watch').track_all()
+  end
+  return id --[[@as integer?]], err
 end
 
 --- Calls `fn` when the session is usable, at once if it is already.

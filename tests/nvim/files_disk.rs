@@ -152,6 +152,30 @@ nvim_tests! {
         finish(&mut nvim);
     }
 
+    /// Neovim is busy from the start of the session until the agent has written.
+    fn what_is_written_before_neovim_has_heard_of_the_session_is_noticed(target: &Target) {
+        let mut nvim = start(target, Options::default(), &[pause("go1")]);
+        nvim.scratch().write("a.txt", OLD);
+        nvim.command("edit a.txt");
+        let busy = "
+            local acp, sessions, deadline = require('acp'), nil, vim.uv.hrtime() + 25e9
+            assert(acp.open({ focus = false }))
+            acp.prompt('go', { on_done = function(err) _G.turn = { err = err } end })
+            repeat
+              vim.uv.sleep(1)
+              sessions = acp.sessions()
+            until sessions[1].state == 'running' or vim.uv.hrtime() > deadline
+            vim.cmd('5 substitute/five/mine/')
+            local file = assert(io.open('a.txt', 'w'))
+            file:write(...)
+            file:close()
+            return sessions[1].state";
+        assert_eq!(nvim.lua(busy, json!([OLD.replace("two", "TWO")])), "running");
+        nvim.wait_until("the change", DEADLINE, |nvim| nvim.lines(0) == ["one", "TWO", "three", "four", "mine"]);
+        release(&nvim, "go1");
+        finish(&mut nvim);
+    }
+
     fn a_save_that_the_agent_has_not_seen_is_kept(target: &Target) {
         let mut nvim = open(target, &[on_disk("a.txt", "one\ntwo\nthree\nFOUR\nfive\n"), edited("a.txt")]);
         nvim.command("1 substitute/one/mine/ | write");

@@ -334,15 +334,6 @@ end
 function M.attach()
   watch.attach()
   moved.attach()
-  local known = {} ---@type table<integer, true>
-  -- Before the agent has started, so that no change of it can come first.
-  ---@param effect { info: acp.SessionInfo }
-  client.subscribe('session', function(effect)
-    if not known[effect.info.id] then
-      known[effect.info.id] = true
-      watch.track_all()
-    end
-  end)
   ---@param effect acp.TurnStarted
   client.subscribe('turn_started', function(effect)
     running[effect.session] = true
