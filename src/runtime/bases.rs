@@ -32,15 +32,19 @@ pub struct InStep {
     pub written: Option<(BufferId, bool)>,
     /// Whether agents may not know yet what was written: it has something of the user's.
     pub unseen: bool,
+    /// The buffer that it was read into.
+    pub buffer: Option<BufferId>,
     /// Its text, where it is known.
     pub(super) text: Option<Whole>,
+    /// What the buffer has of it: its text, if nobody has written it before the buffer was read.
+    pub(super) likely: Option<Whole>,
 }
 
 impl InStep {
     /// A buffer is in step with this file, which it was just written to or read from.
     pub fn new(path: String, stamp: Stamp, written: Option<(BufferId, bool)>) -> InStep {
         let unseen = written.is_some_and(|it| it.1);
-        InStep { path, stamp, written, unseen, text: None }
+        InStep { path, stamp, written, unseen, buffer: None, text: None, likely: None }
     }
 }
 
@@ -52,6 +56,8 @@ pub(super) struct Bases {
     begun: Mutex<HashMap<SessionId, Begun>>,
     /// And what the user has replaced since, by saving.
     past: Mutex<Versions>,
+    /// What was last read to be followed by a buffer, which is in step with it once that is done.
+    followed: Mutex<HashMap<String, (Stamp, Arc<str>)>>,
 }
 
 /// A file as it was.
@@ -134,8 +140,9 @@ impl Bases {
     /// Reads what files are, those that are still what the editor took them for.
     pub(super) fn track(self: &Arc<Bases>, files: Vec<InStep>) {
         let mut unread = Vec::new();
-        for InStep { path, stamp, text, unseen, .. } in files {
-            match text {
+        for InStep { path, stamp, text, unseen, likely, .. } in files {
+            let followed = self.followed().remove(&path).filter(|it| it.0 == stamp);
+            match text.or(followed.map(|it| it.1.into())) {
                 Some(text) => {
                     let base = Base { stamp, text: Some(text), sure: None };
                     let before = self.lock().insert(path.clone(), base);
@@ -146,13 +153,13 @@ impl Bases {
                 None => {
                     // Whoever looks at it before it is read knows this much.
                     self.lock().entry(path.clone()).or_insert(Base::unread(stamp));
-                    unread.push((path, stamp));
+                    unread.push((path, stamp, likely));
                 }
             }
         }
         let (bases, files) = (self.clone(), unread);
         tokio::task::spawn_blocking(move || {
-            for (path, stamp) in files {
+            for (path, stamp, likely) in files {
                 let known = bases.lock().get(&path).cloned();
                 if known.is_some_and(|it| it.stamp == stamp && it.text.is_some()) {
                     continue;
@@ -165,13 +172,25 @@ impl Bases {
                     Some(_) => {
                         bases.insert(path, Base { stamp, text: text.map(Whole::from), sure });
                     }
-                    // Somebody was faster. What is known from before still tells it.
+                    // Somebody was faster. What is known from before still tells it, else the
+                    // buffer does.
                     None => {
-                        bases.entry(path).or_insert(Base::unread(stamp));
+                        let base = bases.entry(path).or_insert(Base::unread(stamp));
+                        base.text = base.text.take().or(likely);
                     }
                 }
             }
         });
+    }
+
+    fn followed(&self) -> MutexGuard<'_, HashMap<String, (Stamp, Arc<str>)>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A buffer is about to follow this text of a file. By the time that it has, the file may be
+    /// another one already, and nobody could read what it was.
+    pub(super) fn follow(&self, path: &str, stamp: Stamp, text: Arc<str>) {
+        self.followed().insert(path.to_owned(), (stamp, text));
     }
 
     /// A file has this text by now, and its buffer has all of it.
@@ -210,6 +229,7 @@ impl Bases {
     pub(super) fn forget(&self, path: &str) {
         self.lock().remove(path);
         self.past().forget(path);
+        self.followed().remove(path);
     }
 
     /// Tells the editor which of these files are not what they were, or are gone.
@@ -264,5 +284,48 @@ mod tests {
         assert!(bases.on_disk(&path).is_some() && known(&bases).is_none(), "it is another now");
         fs::remove_file(&path).unwrap();
         assert!(bases.on_disk(&path).is_none());
+    }
+
+    /// Waits until a file has been read, or found to be another one.
+    async fn base(bases: &Arc<Bases>, path: &str) -> String {
+        let begin = Instant::now();
+        loop {
+            if let Some(text) = bases.get(path) {
+                return text.to_string();
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "nothing is known");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_written_before_it_was_read_is_known_by_its_buffer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt").to_str().unwrap().to_owned();
+        fs::write(&path, "one\ntwo\n").unwrap();
+        let mut file = InStep::new(path.clone(), stamp(&path).unwrap(), None);
+        file.likely = Some(Whole::from("one\ntwo\n"));
+        fs::write(&path, "written by an agent\n").unwrap();
+        let bases: Arc<Bases> = Arc::default();
+        bases.track(vec![file]);
+        assert_eq!(base(&bases, &path).await, "one\ntwo\n");
+        assert_eq!(bases.look(&path), Look::Stamped);
+    }
+
+    #[tokio::test]
+    async fn what_a_buffer_has_followed_is_known_whatever_comes_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt").to_str().unwrap().to_owned();
+        fs::write(&path, "one\n").unwrap();
+        let bases: Arc<Bases> = Arc::default();
+        bases.track(vec![InStep::new(path.clone(), stamp(&path).unwrap(), None)]);
+        assert_eq!(base(&bases, &path).await, "one\n");
+        fs::write(&path, "the second\n").unwrap();
+        let (then, text) = read(&path).unwrap();
+        bases.follow(&path, then, text);
+        fs::write(&path, "and the third\n").unwrap();
+        bases.track(vec![InStep::new(path.clone(), then, None)]);
+        assert_eq!(base(&bases, &path).await, "the second\n");
+        assert_eq!(bases.look(&path), Look::Stamped);
     }
 }

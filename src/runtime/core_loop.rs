@@ -282,7 +282,12 @@ impl Core {
 
     fn track(&mut self, mut files: Vec<InStep>) {
         for file in &mut files {
-            let Some((buffer, by_user)) = file.written else { continue };
+            let Some((buffer, by_user)) = file.written else {
+                let buffer = file.buffer.and_then(|it| Some((it, self.buffers.get(it)?.0)));
+                let as_read = buffer.filter(|it| !it.1.modified);
+                file.likely = as_read.and_then(|it| self.buffers.text(it.0));
+                continue;
+            };
             file.text = self.buffers.text(buffer);
             if let Some((known, Some(copy))) = self.buffers.get(buffer) {
                 self.compare(buffer, (known.clone(), copy.clone()));

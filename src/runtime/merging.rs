@@ -235,6 +235,7 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
                 DiskError::NotFound => Refusal::Gone,
                 DiskError::Other(words) => Refusal::Other(words),
             })?;
+            bases.follow(&path, stamp, theirs.clone());
             let base = match live.modified {
                 false => ours().into(),
                 true => bases.get(&path).ok_or(Refusal::NoBase)?,

@@ -136,10 +136,6 @@ local function follow(buf, path, plan)
     vim.bo[buf].modified = true
   end
   if plan.stamp then
-    if watch.has_stamp(buf, plan.stamp) then
-      -- Another text with the same stamp would be taken for the one that is known.
-      client.send({ type = 'forget', path = path })
-    end
     as_read.take(buf, plan.stamp)
     expect_undo(buf, plan.is_theirs and vim.api.nvim_buf_get_changedtick(buf) or nil)
     watch.in_step(buf, path, plan.stamp)

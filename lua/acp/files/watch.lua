@@ -98,14 +98,6 @@ function M.known_stamp(buf)
   return stamps[buf]
 end
 
---- Whether the disk said just this of the file when the buffer was last in step with it.
----@param buf integer
----@param stamp acp.Stamp
----@return boolean
-function M.has_stamp(buf, stamp)
-  return vim.deep_equal(stamps[buf], stamp)
-end
-
 --- Whether the file has not been written since.
 ---@param buf integer
 ---@param stamp? acp.Stamp
@@ -130,6 +122,7 @@ function M.in_step(buf, path, stamp, written)
   -- they had saved, and not what the user saves.
   local file = {
     path = path,
+    buf = buf,
     written = written and buf or nil,
     saved = written and M.saving ~= buf,
     mixed = written and M.saving == buf and M.mixed,

@@ -23,6 +23,7 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
                 let saved = it.get::<Option<bool>>("saved")?.unwrap_or_default();
                 let written = it.get::<Option<u64>>("written")?.map(|buffer| (buffer, saved));
                 let mut file = InStep::new(text(it, "path")?, stamp(it)?, written);
+                file.buffer = it.get("buf")?;
                 file.unseen |= it.get::<Option<bool>>("mixed")?.unwrap_or_default();
                 Ok(file)
             };
