@@ -141,9 +141,12 @@ impl Core {
         self.show();
         match &tell {
             Tell::TurnStarted { session, .. } => {
-                self.bases.begin(*session);
-                self.reviews.turn_begins(*session);
-                self.watcher.begin(*session);
+                let session = *session;
+                self.bases.begin(session);
+                self.reviews.turn_begins(session);
+                self.hand_over(tell);
+                // Afterwards: an editor that knows of no turn does nothing about what is found.
+                return self.watcher.begin(session);
             }
             Tell::TurnFinished { session, turn, .. } => {
                 self.watcher.end(*session);
