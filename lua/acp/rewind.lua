@@ -329,13 +329,22 @@ local function is_late(behind)
   return false
 end
 
+--- How long what there is may be waited for, in milliseconds. Whoever is later than half of what a
+--- prompt may wait is not heard.
+---@return number
+local function patience()
+  return math.max(500, require('acp.config').get().rewind.wait_ms / 2) * 0.9
+end
+
 --- Tells what there is, once the buffers have what the agent has written; for a while.
 ---@param effect acp.Recording
----@param waited integer milliseconds
-local function record(effect, waited)
-  if waited < 400 and is_late(effect.behind) then
+---@param tries integer
+---@param since integer
+local function record(effect, tries, since)
+  local soon = tries > 0 and vim.uv.now() - since < patience()
+  if soon and is_late(effect.behind) then
     vim.defer_fn(function()
-      record(effect, waited + 20)
+      record(effect, tries - 1, since)
     end, 20)
     return
   end
@@ -354,7 +363,7 @@ function M.attach()
   M.apply()
   ---@param effect acp.Recording
   client.subscribe('recording', function(effect)
-    record(effect, 0)
+    record(effect, 20, vim.uv.now())
   end)
   ---@param effect acp.Turns
   client.subscribe('turns', function(effect)

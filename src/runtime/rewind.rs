@@ -33,7 +33,7 @@ use crate::session::event::{Event, Wish};
 use crate::session::ids::{SessionId, Tag, TurnId};
 use crate::session::state::{Session, Turn};
 
-/// How long the editor may take to tell what it has.
+/// How long the editor may take to tell what it has; longer where a prompt may wait longer.
 const EDITOR: Duration = Duration::from_millis(500);
 
 /// How much of an ignored file is kept: a text, rather than what is made from one.
@@ -262,7 +262,7 @@ impl Rewind {
         let wait = whose.config.wait;
         let work = async move {
             let _turn = whose.turn.clone().lock_owned().await;
-            let extra = editor(having).await;
+            let extra = editor(having, whose.config.wait).await;
             let what = if whose.config.undo { What::Turn(prompt) } else { What::Look };
             let work = move || Record::begin(&whose.snapshots, &whose.key, what, &extra());
             match tokio::task::spawn_blocking(work).await {
@@ -305,7 +305,7 @@ impl Rewind {
         tokio::spawn(async move {
             let _turn = whose.turn.clone().lock_owned().await;
             let Ok((mut record, late)) = before.await else { return };
-            let extra = editor(having).await;
+            let extra = editor(having, whose.config.wait).await;
             let work = move || {
                 record.late = late.load(Ordering::Relaxed);
                 let mut extra = extra();
@@ -447,9 +447,11 @@ impl Whose {
     }
 }
 
-/// What the editor has, if it says so in time. It is put into bytes elsewhere.
-async fn editor(having: oneshot::Receiver<Having>) -> impl FnOnce() -> Extra {
-    let having = timeout(EDITOR, having).await.ok().and_then(Result::ok).unwrap_or_default();
+/// What the editor has, if it says so in time: in half of what a prompt may wait, so that there is
+/// time for the rest. It is put into bytes elsewhere.
+async fn editor(having: oneshot::Receiver<Having>, wait: Duration) -> impl FnOnce() -> Extra {
+    let patience = EDITOR.max(wait / 2);
+    let having = timeout(patience, having).await.ok().and_then(Result::ok).unwrap_or_default();
     move || having.extra()
 }
 
