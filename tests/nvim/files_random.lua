@@ -11,6 +11,8 @@ local watch = require('acp.files.watch')
 
 local ns = vim.api.nvim_create_namespace('files_random')
 local offered, undone, words_made = 0, 0, 0
+--- How long anything may take, in milliseconds: a busy disk takes its time.
+local patience = 30000
 local by_buf = {} ---@type table<integer, table>
 local failure ---@type string?
 
@@ -143,8 +145,8 @@ local function place_marks(file, before)
 end
 
 --- Which line each text is in now; nothing for those that are or were there twice, as when both
---- sides are kept: nobody can tell which is which.
-local function lines_now(before, after)
+--- sides are kept, nor for those that were given up: nobody can tell which is which.
+local function lines_now(file, before, after)
   local now, were = {}, {}
   for row, line in ipairs(after) do
     now[line] = now[line] == nil and row
@@ -153,11 +155,16 @@ local function lines_now(before, after)
     now[line] = not were[line] and now[line]
     were[line] = true
   end
+  for _, it in ipairs(file.settled or {}) do
+    for _, line in ipairs(it.pick ~= 'ours' and it.clash.ours or {}) do
+      now[line] = false
+    end
+  end
   return now
 end
 
 local function check_marks(file, marks, before, after, plan)
-  local now, touched = lines_now(before, after), {}
+  local now, touched = lines_now(file, before, after), {}
   for _, change in ipairs(plan.changes) do
     if change.text then
       touched[change.first] = true
@@ -342,7 +349,7 @@ local function turn(blocks, files)
       user_step(files[roll(#files) + 1])
     end
     pause(1)
-    if vim.uv.now() - begun > 8000 then
+    if vim.uv.now() - begun > patience then
       fail(files and files[1] or { number = 0, log = {} }, 'the turn does not end')
       return
     end
@@ -355,7 +362,7 @@ local function wait_quiet(files)
   for _, file in ipairs(files) do
     while job.busy(file.buf) or watch.is_behind(file.buf) do
       pause(1)
-      if vim.uv.now() - begun > 8000 then
+      if vim.uv.now() - begun > patience then
         fail(
           file,
           'the buffer does not come to rest',
@@ -400,7 +407,7 @@ local function check_undo(file)
   local begun = vim.uv.now()
   while joined(lines_of(file.buf)) ~= disk_of(file) and not vim.bo[file.buf].modified do
     pause(1)
-    if vim.uv.now() - begun > 2000 then
+    if vim.uv.now() - begun > patience then
       fail(file, 'after an undo the buffer is not modified')
       return
     end
@@ -420,7 +427,7 @@ local function check_rest(file)
   local begun = vim.uv.now()
   while not vim.bo[file.buf].modified and joined(lines_of(file.buf)) ~= disk_of(file) do
     pause(5)
-    if vim.uv.now() - begun > 3000 then
+    if vim.uv.now() - begun > patience then
       fail(file, 'the buffer is not modified, but not what the disk has', disk_of(file))
       return
     end

@@ -74,7 +74,8 @@ fn run(target: &Target, seed: u32, save: bool, hurry: bool) {
     let folder = nvim.scratch().project().to_owned();
     let options = json!({ "seed": seed, "save": save, "hurry": hurry, "count": count, "batch": BATCH, "folder": folder });
     nvim.lua(include_str!("files_random.lua"), json!([options]));
-    let deadline = Duration::from_secs(60) + Duration::from_millis(200) * count.try_into().unwrap();
+    let deadline =
+        Duration::from_secs(120) + Duration::from_millis(200) * count.try_into().unwrap();
     let said = nvim.wait_notification_for("files_random", deadline);
     assert!(said[0].is_null(), "{}", said[0].as_str().unwrap_or_default());
     assert_polite(&nvim);
