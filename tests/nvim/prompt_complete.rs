@@ -31,7 +31,10 @@ fn beside(target: &Target, before: &str) -> Nvim {
     open(&mut nvim, "AcpChat");
     wait_state(&mut nvim, "ready");
     nvim.wait_until("the commands", DEADLINE, |nvim| {
-        nvim.lua("return #require('acp.settings').get(1).commands", json!([])) == 2
+        nvim.lua(
+            "return #(vim.tbl_get(require('acp.settings').get(1) or {}, 'commands') or {})",
+            json!([]),
+        ) == 2
     });
     nvim
 }
