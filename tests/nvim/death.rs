@@ -6,12 +6,12 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::plugin::{chat, wait_transcript};
-use crate::support::nvim::Nvim;
+use crate::support::nvim::{DEADLINE, Nvim};
 use crate::support::process;
 use crate::support::target::Target;
 
-/// How long anything of the agent may outlive Neovim.
-const SOON: Duration = Duration::from_secs(2);
+/// How long anything of the agent may outlive Neovim: less than a second, but for busy machines.
+const SOON: Duration = Duration::from_secs(15);
 
 /// An agent that ignores SIGTERM and has children that do, one of them in a session of its own
 /// and one whose parent is gone.
@@ -47,7 +47,7 @@ fn killed_by(target: &Target, signal: Signal) {
     let (mut nvim, pids) = in_a_turn(target);
     nvim.allow_errors();
     nvim.kill(signal);
-    nvim.wait_exit(Duration::from_secs(5));
+    nvim.wait_exit(DEADLINE);
     process::wait_gone(&pids, SOON);
 }
 
@@ -55,7 +55,7 @@ fn quit_by(target: &Target, command: &str) {
     let (mut nvim, pids) = in_a_turn(target);
     let start = Instant::now();
     nvim.input(&format!("<Esc>:{command}<CR>"));
-    nvim.wait_exit(Duration::from_secs(5));
+    nvim.wait_exit(DEADLINE);
     // The figure is for people (`--nocapture`); the bound is the agent's own end, which Neovim
     // must not wait for.
     eprintln!(":{command} took {:?}", start.elapsed());
@@ -86,6 +86,6 @@ nvim_tests! {
     fn closing_the_session_ends_the_agent(target: &Target) {
         let (mut nvim, pids) = in_a_turn(target);
         nvim.lua("require('acp').close()", json!([]));
-        process::wait_gone(&pids, SOON + SOON);
+        process::wait_gone(&pids, SOON);
     }
 }

@@ -50,10 +50,15 @@ pub(crate) fn marked(mark: &str) -> Vec<u32> {
         .collect()
 }
 
-/// What a process was started as, for messages.
+/// What a process was started as and what it is at, for messages.
 pub(crate) fn describe(pid: u32) -> String {
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    format!("{pid} ({})", String::from_utf8_lossy(&bytes).replace('\0', " ").trim())
+    let about = |file: &str| {
+        let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).replace('\0', " ").trim().to_owned()
+    };
+    let state = stat(pid).map_or('?', |it| it.state);
+    let (children, place) = (descendants(pid), about("wchan"));
+    format!("{pid} ({}), state {state} in {place}, with {children:?}", about("cmdline"))
 }
 
 /// Waits until none of them runs; panics with the names of those that stay.
