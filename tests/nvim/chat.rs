@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::plugin::{chat, rows, states, transcript, wait_state, wait_transcript};
+use crate::plugin::{chat, rows, states, transcript, wait_rows, wait_state, wait_transcript};
 use crate::support::nvim::DEADLINE;
 
 nvim_tests! {
@@ -16,7 +16,7 @@ nvim_tests! {
         nvim.input("<C-s>");
         wait_transcript(&mut nvim, "Second paragraph.");
         wait_state(&mut nvim, "ready");
-        assert_eq!(rows(&mut nvim), [
+        wait_rows(&mut nvim, 0, &[
             "▌ You", "first line", "second line", "",
             "▌ fake", "Hello there, this is the answer.", "", "Second paragraph.",
         ]);
@@ -38,7 +38,7 @@ nvim_tests! {
 
     fn text_streams_as_it_comes(target: &Target) {
         let mut nvim = chat(target, &json!({
-            "prompts": [{ "steps": [{ "say": "begin" }, { "wait_cancel": { "timeout_ms": 20000 } }] }]
+            "prompts": [{ "steps": [{ "say": "begin" }, { "wait_cancel": { "timeout_ms": 60000 } }] }]
         }));
         nvim.type_keys("go");
         nvim.input("<C-s>");
@@ -85,8 +85,7 @@ nvim_tests! {
         nvim.type_keys("go");
         nvim.input("<C-s>");
         wait_state(&mut nvim, "ready");
-        nvim.wait_screen("c");
-        assert_eq!(rows(&mut nvim)[3..], ["▌ fake", "a", "b", "c"]);
+        wait_rows(&mut nvim, 3, &["▌ fake", "a", "b", "c"]);
     }
 
     fn thoughts_are_told_from_answers(target: &Target) {
@@ -95,8 +94,8 @@ nvim_tests! {
         }));
         nvim.type_keys("go");
         nvim.input("<C-s>");
-        let frame = nvim.wait_screen("done");
-        assert_eq!(rows(&mut nvim)[3..], ["▌ fake", "▸ Thought · 3 words", "", "done"]);
+        wait_rows(&mut nvim, 3, &["▌ fake", "▸ Thought · 3 words", "", "done"]);
+        let frame = nvim.wait_screen("▸ Thought · 3 words");
         let (row, col) = frame.find("Thought").unwrap();
         assert!(frame.highlight(row, col).groups.contains(&"Comment".to_owned()));
     }
@@ -150,6 +149,12 @@ nvim_tests! {
         let mut nvim = chat(target, &json!({ "prompts": [{ "steps": [{ "flood": { "chunks": 20000, "bytes": 20 } }, { "say": "\nthe end" }] }] }));
         nvim.type_keys("go");
         nvim.input("<C-s>");
+        // A line that long is hard work for a busy machine: each part of it has its own deadline.
+        for size in [100_000, 200_000, 300_000, 400_000] {
+            let code = "return #(require('acp').transcript() or '') > ...";
+            nvim.wait_until("the flood", DEADLINE, |nvim| nvim.lua(code, json!([size])) == true);
+        }
+        wait_state(&mut nvim, "ready");
         nvim.wait_screen("the end");
         let text = transcript(&mut nvim);
         assert!(text.len() > 400_000, "{}", text.len());

@@ -1,12 +1,8 @@
 //! What can go wrong with an agent, and what the user is told.
 
-use std::time::Duration;
-
 use serde_json::json;
 
-use crate::plugin::{
-    chat, open, states, wait_state, wait_transcript, wait_transcript_for, with_agent,
-};
+use crate::plugin::{chat, open, wait_state, wait_transcript, with_agent};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 use crate::support::process;
 
@@ -18,7 +14,7 @@ nvim_tests! {
         nvim.wait_screen("nope is not installed");
         let text = wait_transcript(&mut nvim, "is not installed");
         assert!(text.contains("Install it with `npm install -g nope`"), "{text}");
-        assert_eq!(states(&mut nvim), ["failed"]);
+        wait_state(&mut nvim, "failed");
         nvim.assert_screen("a_missing_program");
     }
 
@@ -31,7 +27,7 @@ nvim_tests! {
         }));
         nvim.type_keys("die");
         nvim.input("<C-s>");
-        let text = wait_transcript_for(&mut nvim, "exit code 3", Duration::from_secs(5));
+        let text = wait_transcript(&mut nvim, "exit code 3");
         assert!(text.contains("out of cheese") && text.contains("Your next prompt starts it again"), "{text}");
         wait_state(&mut nvim, "failed");
         nvim.wait_screen("exit code 3");
@@ -49,7 +45,7 @@ nvim_tests! {
         let text = wait_transcript(&mut nvim, ".");
         let pid = text.split("pid ").nth(1).and_then(|it| it.split('.').next()).unwrap().parse().unwrap();
         process::signal(pid, rustix::process::Signal::KILL);
-        wait_transcript_for(&mut nvim, "killed by signal 9", Duration::from_secs(5));
+        wait_transcript(&mut nvim, "killed by signal 9");
         wait_state(&mut nvim, "failed");
     }
 

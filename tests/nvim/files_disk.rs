@@ -144,8 +144,7 @@ nvim_tests! {
         let before = fs::metadata(&path).unwrap().modified().unwrap();
         fs::write(&path, OLD.replace("two", "TWO")).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
-        wait_changes(&mut nvim, &json!(["disk"]));
-        assert_eq!(nvim.lines(0), ["one", "TWO", "three", "four", "mine"]);
+        nvim.wait_until("the change", DEADLINE, |nvim| nvim.lines(0) == ["one", "TWO", "three", "four", "mine"]);
         for name in ["go1", "go2"] {
             release(&nvim, name);
         }

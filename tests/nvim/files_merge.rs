@@ -10,7 +10,7 @@ use crate::support::target::Target;
 
 /// The agent waits for the test.
 pub(crate) fn pause(name: &str) -> Value {
-    json!({ "wait_file": { "path": name, "timeout_ms": 20000, "otherwise": [{ "exit": 1 }] } })
+    json!({ "wait_file": name })
 }
 
 /// Sends a prompt and waits until the agent has so many answers.

@@ -1,6 +1,6 @@
 //! The plugin with a scripted agent, for all tests of what users see.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -58,11 +58,7 @@ pub(crate) fn transcript(nvim: &mut Nvim) -> String {
 }
 
 pub(crate) fn wait_transcript(nvim: &mut Nvim, text: &str) -> String {
-    wait_transcript_for(nvim, text, DEADLINE)
-}
-
-pub(crate) fn wait_transcript_for(nvim: &mut Nvim, text: &str, deadline: Duration) -> String {
-    nvim.wait_for(&format!("the transcript to have {text:?}"), deadline, |nvim| {
+    nvim.wait_for(&format!("the transcript to have {text:?}"), DEADLINE, |nvim| {
         let transcript = transcript(nvim);
         transcript.contains(text).then_some(transcript)
     })
@@ -80,6 +76,18 @@ pub(crate) fn wait_choices(nvim: &mut Nvim, text: &str) -> Frame {
 pub(crate) fn rows(nvim: &mut Nvim) -> Vec<String> {
     let buf = nvim.lua("return require('acp').buffer()", json!([]));
     nvim.lines(buf.as_u64().expect("the transcript is shown"))
+}
+
+/// Waits until these are the rows of the transcript, from some row on: what the core has shown may
+/// not have arrived in Neovim yet.
+pub(crate) fn wait_rows(nvim: &mut Nvim, from: usize, expected: &[&str]) {
+    let until = Instant::now() + DEADLINE;
+    nvim.wait_until("the rows", DEADLINE * 2, |nvim| {
+        let rows = rows(nvim);
+        let found = rows.get(from..).unwrap_or_default();
+        assert!(found == expected || Instant::now() < until, "{found:?} is not {expected:?}");
+        found == expected
+    });
 }
 
 /// How many windows the current tab page has.

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -91,18 +92,15 @@ const PENDING: &str = "
 
 /// Waits until these are the changes that wait: for each file its name, kind and hunks.
 pub(crate) fn wait_pending(nvim: &mut Nvim, expected: &Value) {
-    let until = std::time::Instant::now() + DEADLINE;
-    loop {
+    let until = Instant::now() + DEADLINE;
+    nvim.wait_until("the changes", DEADLINE * 2, |nvim| {
         let seen = with_lists(lua(nvim, PENDING));
-        if seen == *expected {
-            break;
+        if Instant::now() > until {
+            let messages = nvim.messages();
+            assert_eq!(seen, *expected, "{messages}");
         }
-        assert!(
-            std::time::Instant::now() < until,
-            "\nfound    {seen}\nexpected {expected}\n{}",
-            nvim.messages()
-        );
-    }
+        seen == *expected
+    });
     // And the editor shows the same.
     let count: u64 =
         expected.as_array().unwrap().iter().map(|it| it[2].as_array().unwrap().len() as u64).sum();
@@ -119,12 +117,15 @@ fn with_lists(value: Value) -> Value {
 }
 
 pub(crate) fn wait_lua(nvim: &mut Nvim, code: &str, expected: &Value) {
-    let mut seen = Value::Null;
-    let until = std::time::Instant::now() + DEADLINE;
-    while seen != *expected {
-        seen = lua(nvim, code);
-        assert!(std::time::Instant::now() < until, "{code}\nis       {seen}\nexpected {expected}");
-    }
+    let until = Instant::now() + DEADLINE;
+    nvim.wait_until(code, DEADLINE * 2, |nvim| {
+        let seen = lua(nvim, code);
+        assert!(
+            seen == *expected || Instant::now() < until,
+            "{code}\nis       {seen}\nexpected {expected}"
+        );
+        seen == *expected
+    });
 }
 
 pub(crate) fn wait_disk(nvim: &mut Nvim, path: &str, text: &str) {

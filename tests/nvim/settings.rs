@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::plugin::{
-    chat, open, rows, states, transcript, wait_choices, wait_state, wait_transcript, with_options,
+    chat, open, states, transcript, wait_choices, wait_rows, wait_state, wait_transcript,
+    with_options,
 };
 use crate::report::{REPORT, assert_polite, calls, finish, send, wait_call};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
@@ -33,7 +34,7 @@ fn setable(new: &Value) -> Value {
         "prompts": [
             { "when": "work", "steps": [
                 { "say": "I begin." },
-                { "wait_until": { "when": { "words": { "$exists": true } }, "timeout_ms": 5000 } },
+                { "wait_until": { "when": { "words": { "$exists": true } }, "timeout_ms": 60000 } },
                 { "say": "\n\nheard: {{words}}" }
             ] },
             { "when": "use", "steps": [
@@ -148,7 +149,7 @@ nvim_tests! {
         assert!(frame.find("Sessions of fake").is_some(), "{}", frame.text());
         nvim.input("1");
         nvim.wait_screen("It was this.");
-        assert_eq!(rows(&mut nvim), ["▌ You", "What was it?", "", "▌ fake", "It was this."]);
+        wait_rows(&mut nvim, 0, &["▌ You", "What was it?", "", "▌ fake", "It was this."]);
         let load = wait_call(&mut nvim, "session/load");
         let cwd = nvim.scratch().project();
         assert_eq!((&load["sessionId"], &load["cwd"]), (&json!("kept-1"), &json!(cwd.to_str().unwrap())));
@@ -242,7 +243,7 @@ nvim_tests! {
         nvim.scratch().write("two", "");
         wait_transcript(&mut nvim, "Done.");
         nvim.wait_screen("Done.");
-        assert_eq!(rows(&mut nvim)[3..], [
+        wait_rows(&mut nvim, 3, &[
             "▌ fake", "I look.", "", "● ▤ Read a.lua (10 lines)", "✗ ❯ Run the tests", "", "Done.",
         ]);
     }

@@ -24,6 +24,7 @@ fn ask_again(nvim: &mut Nvim) {
     nvim.input("<C-s>");
     wait_transcript(nvim, "answer to two");
     nvim.wait_screen("answer to two");
+    wait_state(nvim, "ready");
 }
 
 fn wait_windows(nvim: &mut Nvim, count: u64) {
