@@ -95,9 +95,8 @@ pub(crate) fn wait_pending(nvim: &mut Nvim, expected: &Value) {
     let until = Instant::now() + DEADLINE;
     nvim.wait_until("the changes", DEADLINE * 2, |nvim| {
         let seen = with_lists(lua(nvim, PENDING));
-        if Instant::now() > until {
-            let messages = nvim.messages();
-            assert_eq!(seen, *expected, "{messages}");
+        if seen != *expected && Instant::now() > until {
+            panic!("\nfound    {seen}\nexpected {expected}\n{}", nvim.messages());
         }
         seen == *expected
     });
