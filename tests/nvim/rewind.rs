@@ -123,6 +123,11 @@ fn turn(nvim: &mut Nvim, number: u64) {
     send(nvim, &format!("prompt {number}"));
     finish(nvim);
     wait_turn(nvim, &number.to_string());
+    // The record does not wait for ever.
+    let in_step = "local watch = require('acp.files.watch')
+        local behind = vim.tbl_filter(watch.is_behind, vim.tbl_values(watch.buffers()))
+        return #behind == 0 and not require('acp.files.job').busy()";
+    nvim.wait_until("the buffers to follow", DEADLINE, |nvim| lua(nvim, in_step) == true);
 }
 
 /// Waits until this turn, or rewind, can be undone.
