@@ -14,14 +14,15 @@ use crate::session::tool_call::TerminalExit;
 /// Our answer to a request of the agent, as a line.
 pub(in crate::protocol) fn reply(reply: &ReplyTo, answer: &Result<Reply, RpcError>) -> Vec<u8> {
     match answer {
-        // By the same words as below, and faster.
-        Ok(Reply::Text(text)) => rpc::content(&reply.id, text),
-        answer => rpc::response(&reply.id, answer.as_ref().map(result)),
+        Ok(answer) => success(&reply.id, answer),
+        Err(error) => rpc::response(&reply.id, Err(error)),
     }
 }
 
-fn result(reply: &Reply) -> Value {
-    match reply {
+fn success(id: &str, reply: &Reply) -> Vec<u8> {
+    let result = match reply {
+        // Files are long, and need no tree of values on their way.
+        Reply::Text(text) => return rpc::content(id, text),
         Reply::Empty => json!({}),
         // An old dialect looks for the option at the root; others do not mind.
         Reply::Permission(Some(option)) => json!({
@@ -32,7 +33,6 @@ fn result(reply: &Reply) -> Value {
             let cancelled = acp::RequestPermissionOutcome::Cancelled;
             value(acp::RequestPermissionResponse::new(cancelled))
         }
-        Reply::Text(text) => json!({ "content": text }),
         Reply::Entries(entries) => {
             let entry = |(name, folder): &(String, bool)| json!({ "name": name, "type": if *folder { "directory" } else { "file" } });
             json!({ "entries": entries.iter().map(entry).collect::<Vec<_>>() })
@@ -54,7 +54,8 @@ fn result(reply: &Reply) -> Value {
         Reply::Accept(values) => json!({ "action": "accept", "content": content(values) }),
         Reply::Decline => json!({ "action": "decline" }),
         Reply::Dismiss => json!({ "action": "cancel" }),
-    }
+    };
+    rpc::response(id, Ok(result))
 }
 
 fn exit_status(exit: &TerminalExit) -> acp::TerminalExitStatus {
