@@ -1,6 +1,7 @@
 //! Files and buffers that are not like others.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -41,36 +42,36 @@ fn has_read(name: &str) -> Value {
     json!({ "write_file": { "path": name, "text": "" } })
 }
 
+/// A Neovim whose `a.txt` was moved in this way and has an unsaved change.
+fn has_moved(target: &Target, go: fn(&Path, &Path)) -> Nvim {
+    let mut nvim = open(target, &[pause("go2")]);
+    nvim.command("1 substitute/one/mine/");
+    let project = nvim.scratch().project().to_owned();
+    fs::create_dir(project.join("folder")).unwrap();
+    go(&project.join("a.txt"), &project.join("folder/b.txt"));
+    nvim.wait_until("the news", DEADLINE, |nvim| {
+        nvim.messages().contains("a.txt was moved to folder/b.txt")
+    });
+    assert_eq!(nvim.lines(0), ["mine", "two", "three", "four", "five"]);
+    assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
+    release(&nvim, "go");
+    release(&nvim, "go2");
+    finish(&mut nvim);
+    nvim
+}
+
 nvim_tests! {
     fn a_moved_file_leaves_its_buffer_and_its_new_name(target: &Target) {
-        let mut nvim = open(target, &[pause("go2")]);
-        nvim.command("1 substitute/one/mine/");
-        let project = nvim.scratch().project().to_owned();
-        fs::create_dir(project.join("folder")).unwrap();
-        fs::rename(project.join("a.txt"), project.join("folder/b.txt")).unwrap();
-        nvim.wait_until("the news", DEADLINE, |nvim| nvim.messages().contains("a.txt was moved to folder/b.txt"));
-        assert_eq!(nvim.lines(0), ["mine", "two", "three", "four", "five"]);
-        assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
-        release(&nvim, "go");
-        release(&nvim, "go2");
-        finish(&mut nvim);
+        let mut nvim = has_moved(target, |from, to| fs::rename(from, to).unwrap());
         nvim.command("write");
         assert_eq!(nvim.scratch().read("a.txt"), "mine\ntwo\nthree\nfour\nfive\n");
     }
 
     fn a_file_that_was_copied_and_deleted_has_moved(target: &Target) {
-        let mut nvim = open(target, &[pause("go2")]);
-        nvim.command("1 substitute/one/mine/");
-        let project = nvim.scratch().project().to_owned();
-        fs::create_dir(project.join("folder")).unwrap();
-        fs::copy(project.join("a.txt"), project.join("folder/b.txt")).unwrap();
-        fs::remove_file(project.join("a.txt")).unwrap();
-        nvim.wait_until("the news", DEADLINE, |nvim| nvim.messages().contains("a.txt was moved to folder/b.txt"));
-        assert_eq!(nvim.lines(0), ["mine", "two", "three", "four", "five"]);
-        assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
-        release(&nvim, "go");
-        release(&nvim, "go2");
-        finish(&mut nvim);
+        has_moved(target, |from, to| {
+            fs::copy(from, to).unwrap();
+            fs::remove_file(from).unwrap();
+        });
     }
 
     fn a_file_with_two_copies_was_deleted(target: &Target) {
