@@ -87,6 +87,34 @@ nvim_tests! {
         finish(&mut nvim);
     }
 
+    fn a_deletion_is_told_though_nobody_can_look_for_the_file(target: &Target) {
+        let mut nvim = open(target, &[]);
+        lua(&mut nvim, "local client = require('acp.client')
+            local send = client.send
+            client.send = function(action)
+              if action.type == 'lost' then
+                return nil, { code = 'not_running', message = 'the core has ended' }
+              end
+              return send(action)
+            end");
+        fs::remove_file(nvim.scratch().project().join("a.txt")).unwrap();
+        nvim.wait_until("the news", DEADLINE, |nvim| nvim.messages().contains("a.txt was deleted; its buffer stays"));
+        release(&nvim, "go");
+        finish(&mut nvim);
+    }
+
+    fn each_search_for_a_file_is_answered(target: &Target) {
+        let mut nvim = open(target, &[]);
+        lua(&mut nvim, "_G.found = { 'first', 'second' }
+            local moved, session = require('acp.files.moved'), require('acp.session').resolve()
+            for i in ipairs(found) do
+              moved.find('/nowhere/a.txt', session, function(to) found[i] = to or vim.NIL end)
+            end");
+        nvim.wait_until("both answers", DEADLINE, |nvim| lua(nvim, "return found") == json!([null, null]));
+        release(&nvim, "go");
+        finish(&mut nvim);
+    }
+
     fn a_swap_file_of_another_neovim_is_in_nobodys_way(target: &Target) {
         let mut nvim = start(target, Options::default(), &[read("a.txt"), write("a.txt", "new\n")]);
         nvim.scratch().write("a.txt", "old\n");
