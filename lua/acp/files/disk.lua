@@ -3,6 +3,7 @@
 
 local as_read = require('acp.files.as_read')
 local client = require('acp.client')
+local expected = require('acp.files.expected')
 local find = require('acp.files.find')
 local job = require('acp.files.job')
 local moved = require('acp.files.moved')
@@ -198,10 +199,8 @@ function M.sync(buf, session)
   local path = watch.path(buf)
   if not path or open[buf] or find.protected(buf) then
     return
-  elseif require('acp.review.verbs').is_rejecting(path) then
-    -- Whatever the agent is at: this is what the user wants.
-    session = 0
   end
+  session = expected.author(path) or session
   open[buf] = {
     buf = buf,
     path = path,

@@ -1,6 +1,7 @@
 --- Accepting and rejecting: in the buffer where there is one, else on the disk by the core.
 
 local client = require('acp.client')
+local expected = require('acp.files.expected')
 local find = require('acp.files.find')
 local notify = require('acp.notify')
 local store = require('acp.review.store')
@@ -20,6 +21,7 @@ local M = {}
 ---@field path string
 ---@field buf? integer the buffer of a file that is to be gone, with the state it is in
 ---@field tick? integer
+---@field over? fun() the write is no longer expected
 ---@field done fun(err?: acp.Err)
 
 --- How long a rejection may take without a word, in milliseconds.
@@ -96,6 +98,33 @@ local function rejection(target, buf)
   end, function() end
 end
 
+--- Nobody waits for this any more.
+---@param tag integer
+---@return acp.OpenRejection?
+local function take(tag)
+  local it = waiting[tag]
+  waiting[tag] = nil
+  if it and it.over then
+    it.over()
+  end
+  return it
+end
+
+--- Has the core write a file. Whatever the agent is at: this is what the user wants.
+---@param it acp.OpenRejection
+---@param action table<string, any> but for the tag
+---@return integer tag, acp.Err?
+local function have_written(it, action)
+  last_tag = last_tag + 1
+  action.tag, waiting[last_tag] = last_tag, it
+  it.over = expected.write(it.path, 0)
+  local _, err = client.send(action --[[@as acp.Action]])
+  if err then
+    take(last_tag)
+  end
+  return last_tag, err
+end
+
 --- What was taken back in a buffer with changes that are not saved is taken out of its file, which
 --- does not get these changes. `mirror.taking_back` comes before it.
 ---@param buf integer
@@ -103,23 +132,17 @@ end
 ---@param done fun(why?: string) with why the file still has it
 function M.from_disk(buf, path, done)
   require('acp.files.mirror').level(buf)
-  last_tag = last_tag + 1
-  waiting[last_tag] = {
-    path = path,
-    done = function(err)
-      done(err and err.message)
-    end,
-  }
-  local _, err = client.send({
+  local function answered(err)
+    done(err and err.message)
+  end
+  local _, err = have_written({ path = path, done = answered }, {
     type = 'taken_back',
-    tag = last_tag,
     buf = buf,
     tick = vim.api.nvim_buf_get_changedtick(buf),
     stamp = require('acp.files.watch').known_stamp(buf),
-  } --[[@as acp.Action]])
+  })
   if err then
-    waiting[last_tag] = nil
-    done(err.message)
+    answered(err)
   end
 end
 
@@ -182,39 +205,17 @@ end
 ---@param buf? integer
 ---@param done fun(err?: acp.Err)
 local function on_disk(target, buf, done)
-  last_tag = last_tag + 1
-  waiting[last_tag] = {
-    path = target.path --[[@as string]],
-    buf = buf,
-    tick = buf and vim.api.nvim_buf_get_changedtick(buf),
-    done = done,
-  }
   if buf then
     require('acp.files.disk').goes(buf)
   end
-  local _, err = client.send({
-    type = 'reject_file',
-    tag = last_tag,
-    path = target.path,
-    hunks = target.ids,
-  } --[[@as acp.Action]])
+  local path = target.path --[[@as string]]
+  local tick = buf and vim.api.nvim_buf_get_changedtick(buf)
+  local it = { path = path, buf = buf, tick = tick, done = done }
+  local tag, err = have_written(it, { type = 'reject_file', path = path, hunks = target.ids })
   if err then
-    waiting[last_tag] = nil
     return done(err)
   end
-  expect(last_tag)
-end
-
---- Whether a file is being written to the disk as the user wants it.
----@param path string
----@return boolean
-function M.is_rejecting(path)
-  for _, it in pairs(waiting) do
-    if it.path == path or find.resolved(it.path) == find.resolved(path) then
-      return true
-    end
-  end
-  return false
+  expect(tag)
 end
 
 --- Whether nothing of a file that the agent has made would stay, nor anything of the user's.
@@ -259,8 +260,7 @@ end
 
 ---@param effect acp.Rejected
 local function rejected(effect)
-  local it = waiting[effect.tag]
-  waiting[effect.tag] = nil
+  local it = take(effect.tag)
   if not it then
     return
   end
