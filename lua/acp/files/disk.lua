@@ -2,11 +2,13 @@
 --- user's unsaved changes kept. Only while an agent works; otherwise all is as Neovim does it.
 
 local as_read = require('acp.files.as_read')
+local clean = require('acp.files.clean')
 local client = require('acp.client')
 local expected = require('acp.files.expected')
 local find = require('acp.files.find')
 local job = require('acp.files.job')
 local moved = require('acp.files.moved')
+local reload = require('acp.files.reload')
 local watch = require('acp.files.watch')
 
 local M = {}
@@ -18,8 +20,6 @@ local afterwards = 2000
 local running = {}
 ---@type table<integer, acp.MergeJob> by buffer
 local open = {}
----@type table<integer, true> buffers that would reload by themselves, and do not now
-local quiet = {}
 local active = false
 --- How many turns have ended: what waits after one is for nothing after the next.
 local turns_ended = 0
@@ -36,97 +36,6 @@ local function tell(buf, kind, session)
   })
 end
 
---- A buffer that would be read again as a whole loses its marks.
----@param buf integer
-local function hush(buf)
-  local own = vim.bo[buf].autoread --[[@as boolean?]]
-  if own or own == nil and vim.go.autoread then
-    quiet[buf] = true
-    vim.bo[buf].autoread = false
-  end
-end
-
-local function no_reload()
-  for _, buf in pairs(watch.buffers()) do
-    hush(buf)
-  end
-end
-
----@param buf integer
-local function reload_again(buf)
-  quiet[buf] = nil
-  if vim.api.nvim_buf_is_loaded(buf) then
-    vim.api.nvim_buf_call(buf, function()
-      vim.cmd(vim.go.autoread and 'set autoread<' or 'setlocal autoread')
-    end)
-  end
-end
-
---- Neovim remembers when it last looked at the file. It looks now, and says nothing.
----@param buf integer
-local function look(buf)
-  local group
-  if active then
-    no_reload()
-  else
-    -- It would read the file again or ask: no agent works, but what was rejected is undone now.
-    hush(buf)
-    group = vim.api.nvim_create_augroup('acp.files.look', { clear = true })
-    vim.api.nvim_create_autocmd('FileChangedShell', {
-      group = group,
-      buffer = buf,
-      desc = 'acp: the buffer follows by itself',
-      callback = function()
-        vim.v.fcs_choice = ''
-      end,
-    })
-  end
-  vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
-  if group then
-    vim.api.nvim_del_augroup_by_id(group)
-    if quiet[buf] then
-      reload_again(buf)
-    end
-  end
-end
-
----@type table<integer, integer> the state of each buffer that is what its file is; 0 if none is
-local in_file = {}
----@type table<integer, boolean> buffers whose changes are told
-local listening = {}
-
---- Undo brings back whether the buffer was modified. What was not once is now, as the file has
---- changed, until it is saved.
----@param buf integer
----@param clean? integer the state of the buffer that is what the file is
-local function expect_undo(buf, clean)
-  in_file[buf] = clean or 0
-  if listening[buf] then
-    return
-  end
-  local function check()
-    local state = in_file[buf]
-    if state and vim.api.nvim_buf_is_loaded(buf) and not vim.bo[buf].modified then
-      vim.bo[buf].modified = vim.api.nvim_buf_get_changedtick(buf) ~= state
-    end
-  end
-  local function forget()
-    in_file[buf], listening[buf] = nil, nil
-  end
-  -- An autocommand would tell of the current buffer only.
-  listening[buf] = vim.api.nvim_buf_attach(buf, false, {
-    on_lines = function()
-      if not in_file[buf] then
-        forget()
-        return true
-      end
-      client.defer(check)
-    end,
-    on_reload = forget,
-    on_detach = forget,
-  })
-end
-
 ---@param buf integer
 ---@param path string
 ---@param plan acp.Merged
@@ -138,10 +47,10 @@ local function follow(buf, path, plan)
   end
   if plan.stamp then
     as_read.take(buf, plan.stamp)
-    expect_undo(buf, plan.is_theirs and vim.api.nvim_buf_get_changedtick(buf) or nil)
+    clean.expect(buf, plan.is_theirs and vim.api.nvim_buf_get_changedtick(buf) or nil)
     watch.in_step(buf, path, plan.stamp)
   end
-  look(buf)
+  reload.look(buf, active)
 end
 
 ---@param path string
@@ -155,7 +64,7 @@ end
 function M.outlives(buf)
   watch.gone(buf)
   vim.bo[buf].modified = true
-  look(buf)
+  reload.look(buf, active)
 end
 
 --- The file was deleted, and the user does not know yet.
@@ -284,7 +193,7 @@ local function begin()
       callback = noticed,
     })
   end
-  no_reload()
+  reload.hold()
 end
 
 --- Leaves files to Neovim again, unless another agent works or something is not settled yet.
@@ -299,16 +208,14 @@ local function end_soon()
     end
     active = false
     vim.api.nvim_create_augroup('acp.files.shell', { clear = true })
-    for buf in pairs(quiet) do
-      reload_again(buf)
-    end
+    reload.release()
   end, afterwards)
 end
 
 --- What a write of the user settles: the file is what the buffer is.
 ---@param buf integer
 function M.written(buf)
-  in_file[buf] = nil
+  clean.forget(buf)
   as_read.forget(buf)
   local it = open[buf]
   if it then
@@ -345,7 +252,7 @@ function M.attach()
   ---@param effect acp.SessionEffect
   client.subscribe('worked', function(effect)
     if active then
-      no_reload()
+      reload.hold()
       check(effect.session)
     end
   end)
