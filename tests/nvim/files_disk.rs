@@ -62,6 +62,27 @@ const COUNT_JOBS: &str = "
       return start(...)
     end";
 
+const MERGED: &str = "one\nTWO\nthree\nfour\nfive\n";
+
+/// The buffer has followed [`MERGED`], with a change of the user's in the last line. The user saves
+/// it, is asked nothing, and it happens once.
+fn is_written_once(nvim: &mut Nvim) {
+    assert_eq!(nvim.lines(0), ["one", "TWO", "three", "four", "mine"]);
+    assert_eq!(nvim.scratch().read("a.txt"), MERGED, "nothing is written for that");
+    assert_eq!(lua(nvim, "return { vim.bo.modified, vim.bo.buftype }"), json!([true, ""]));
+    // The backup is what the file was: written twice, it would be what the buffer is.
+    lua(nvim, "_G.events = {} vim.o.backup = true vim.o.backupskip = '' vim.o.backupcopy = 'yes' vim.o.backupdir = '.'
+        vim.api.nvim_create_autocmd({ 'BufWritePre', 'BufWritePost' }, { callback = function(ev)
+            table.insert(events, ev.event) end })");
+    nvim.input(":write<CR>");
+    nvim.wait_until("the file to be saved", DEADLINE, |nvim| !modified(nvim));
+    assert_eq!(nvim.scratch().read("a.txt"), MERGED.replace("five", "mine"));
+    assert_eq!(nvim.scratch().read("a.txt~"), MERGED);
+    assert_eq!(lua(nvim, "return events"), json!(["BufWritePre", "BufWritePost"]));
+    release(nvim, "go2");
+    finish(nvim);
+}
+
 nvim_tests! {
     fn an_unmodified_buffer_follows(target: &Target) {
         let mut nvim = open(target, &[on_disk("a.txt", "one\nTWO\nthree\nfour\nfive\nsix\n"), edited("a.txt"), pause("go2")]);
@@ -88,24 +109,52 @@ nvim_tests! {
     }
 
     fn what_the_buffer_followed_is_overwritten_once_and_without_a_question(target: &Target) {
-        let text = "one\nTWO\nthree\nfour\nfive\n";
-        let mut nvim = open(target, &[on_disk("a.txt", text), edited("a.txt"), pause("go2")]);
-        // The backup is what the file was: written twice, it would be what the buffer is.
-        lua(&mut nvim, "_G.events = {} vim.o.backup = true vim.o.backupskip = '' vim.o.backupcopy = 'yes' vim.o.backupdir = '.'
-            vim.api.nvim_create_autocmd({ 'BufWritePre', 'BufWritePost' }, { callback = function(ev)
-                table.insert(events, ev.event) end })");
+        let mut nvim = open(target, &[on_disk("a.txt", MERGED), edited("a.txt"), pause("go2")]);
         nvim.command("5 substitute/five/mine/");
         release(&nvim, "go1");
         wait_changes(&mut nvim, &json!(["disk"]));
-        assert_eq!(nvim.scratch().read("a.txt"), text, "nothing is written for that");
-        assert_eq!(lua(&mut nvim, "return { vim.bo.modified, vim.bo.buftype }"), json!([true, ""]));
+        is_written_once(&mut nvim);
+    }
+
+    fn a_buffer_follows_in_the_middle_of_an_autocommand(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", MERGED), edited("a.txt"), pause("go2")]);
+        // As a formatter does that waits for its server: all goes on but autocommands.
+        lua(&mut nvim, "vim.api.nvim_create_autocmd('User', { pattern = 'Waiting', callback = function()
+              vim.fn.writefile({}, 'go1')
+              _G.followed = vim.wait(15000, function() return #changes == 1 end)
+            end })");
+        nvim.command("5 substitute/five/mine/");
+        nvim.command("doautocmd User Waiting");
+        assert_eq!(lua(&mut nvim, "return followed"), true);
+        is_written_once(&mut nvim);
+    }
+
+    fn a_buffer_follows_in_the_middle_of_its_own_writing(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", MERGED), edited("a.txt"), pause("go2")]);
+        lua(&mut nvim, "vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
+              vim.fn.writefile({}, 'go1')
+              vim.wait(15000, function() return #changes == 1 end)
+            end })");
+        nvim.command("5 substitute/five/mine/");
         nvim.input(":write<CR>");
+        wait_changes(&mut nvim, &json!(["disk"]));
         nvim.wait_until("the file to be saved", DEADLINE, |nvim| !modified(nvim));
-        assert_eq!(nvim.scratch().read("a.txt"), text.replace("five", "mine"));
-        assert_eq!(nvim.scratch().read("a.txt~"), text);
-        assert_eq!(lua(&mut nvim, "return events"), json!(["BufWritePre", "BufWritePost"]));
+        assert_eq!(nvim.scratch().read("a.txt"), MERGED.replace("five", "mine"));
         release(&nvim, "go2");
         finish(&mut nvim);
+    }
+
+    fn a_buffer_follows_where_no_autocommand_is_called(target: &Target) {
+        let mut nvim = open(target, &[on_disk("a.txt", MERGED), edited("a.txt"), pause("go2")]);
+        nvim.command("5 substitute/five/mine/");
+        nvim.command("set eventignore=all");
+        release(&nvim, "go1");
+        nvim.wait_until("the change", DEADLINE, |nvim| nvim.lines(0)[1] == "TWO");
+        nvim.wait_until("it to be settled", DEADLINE, |nvim| {
+            lua(nvim, "return #vim.api.nvim_get_autocmds({ event = 'BufWritePre', buffer = 0 })") == 1
+        });
+        nvim.command("set eventignore=");
+        is_written_once(&mut nvim);
     }
 
     fn whoever_writes_a_file_in_the_place_of_neovim_is_not_called_when_it_is_followed(target: &Target) {

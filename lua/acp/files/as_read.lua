@@ -1,6 +1,7 @@
 --- Has Neovim take a file for the one that it read last, when its buffer has all that is in the
 --- file by now. Otherwise it would ask the user before the next write.
 
+local nested = require('acp.files.nested')
 local watch = require('acp.files.watch')
 
 local M = {}
@@ -30,8 +31,8 @@ local function has_writer(buf)
 end
 
 --- Where an autocommand writes the file Neovim believes it, and looks at the time of the file. Ours
---- writes nothing; and where it is not called, such as in the middle of another one, a buffer of
---- this type is not written at all.
+--- writes nothing; and where it is not called, by 'eventignore', a buffer of this type is not
+--- written at all.
 ---@param buf integer
 ---@return boolean done
 local function pretend(buf)
@@ -45,7 +46,9 @@ local function pretend(buf)
   })
   pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd('noautocmd setlocal buftype=acwrite')
-    pcall(vim.api.nvim_command, 'silent lockmarks keepalt write!')
+    nested.run(function()
+      vim.cmd('silent lockmarks keepalt write!')
+    end)
     vim.cmd('noautocmd setlocal buftype=')
   end)
   vim.api.nvim_del_autocmd(id)

@@ -1,6 +1,7 @@
 --- Keeps Neovim from reading files again by itself, as a whole, which would lose the marks of
 --- their buffers. What is done instead is for others to know.
 
+local nested = require('acp.files.nested')
 local watch = require('acp.files.watch')
 
 local M = {}
@@ -66,8 +67,11 @@ end
 ---@param buf integer
 ---@param held boolean whether somebody holds back all reading, and hears of all changes
 function M.look(buf, held)
+  -- Where nobody hears of the change, it would ask the user.
   local function look()
-    vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
+    nested.run(function()
+      vim.cmd.checktime({ args = { buf }, mods = { silent = true } })
+    end)
   end
   if held then
     M.hold()
