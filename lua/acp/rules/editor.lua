@@ -119,20 +119,16 @@ end
 
 ---@param buf integer
 local function attach(buf)
-  local group = vim.api.nvim_create_augroup('acp', { clear = false })
-  local function on(event, desc, callback)
-    local opts = { group = group, buffer = buf, desc = desc, callback = callback }
-    vim.api.nvim_create_autocmd(event, opts)
-  end
+  local on = require('acp.autocmd').on
   on('BufWriteCmd', 'acp: put the rules in force', function()
     write(buf, vim.v.cmdbang == 1)
-  end)
+  end, buf)
   on('BufReadCmd', 'acp: show the rules in force', function()
     fill(buf)
-  end)
+  end, buf)
   on('BufWipeout', 'acp: forget the rules buffer', function()
     buffers[buf] = nil
-  end)
+  end, buf)
 end
 
 ---@param project string

@@ -103,24 +103,17 @@ end
 
 ---@param buf integer
 local function watch(buf)
-  local function on(event, desc, callback)
-    local group = vim.api.nvim_create_augroup('acp', { clear = false })
-    local opts = { group = group, buffer = buf, desc = desc, callback = callback }
-    vim.api.nvim_create_autocmd(event, opts)
-  end
-  on(
-    { 'TextChanged', 'TextChangedI', 'TextChangedP' },
-    'acp: fit the prompt to its text',
-    function()
-      changed(buf)
-    end
-  )
+  local on = require('acp.autocmd').on
+  local typed = { 'TextChanged', 'TextChangedI', 'TextChangedP' }
+  on(typed, 'acp: fit the prompt to its text', function()
+    changed(buf)
+  end, buf)
   on('CompleteDone', 'acp: show what was chosen above the prompt', function()
     require('acp.ui.prompt.chips').changed(buf)
-  end)
+  end, buf)
   on('BufUnload', 'acp: keep what was not sent', function()
     unloaded(buf)
-  end)
+  end, buf)
 end
 
 ---@param info acp.SessionInfo

@@ -84,10 +84,7 @@ local function attach()
     return
   end
   attached = true
-  local function on(event, desc, callback)
-    local group = vim.api.nvim_create_augroup('acp', { clear = false })
-    vim.api.nvim_create_autocmd(event, { group = group, desc = desc, callback = callback })
-  end
+  local on = require('acp.autocmd').on
   on('WinClosed', 'acp: close the chat windows together', function(event)
     closed(tonumber(event.match) --[[@as integer]])
   end)

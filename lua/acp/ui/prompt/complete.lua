@@ -296,19 +296,15 @@ function M.attach(buf)
     -- So that it is found by that option too, where the user has set it.
     vim.bo[buf].complete = 'o,' .. vim.o.complete
   end
-  local function on(event, desc, callback)
-    local group = vim.api.nvim_create_augroup('acp', { clear = false })
-    local opts = { group = group, buffer = buf, desc = desc, callback = callback }
-    vim.api.nvim_create_autocmd(event, opts)
-  end
+  local on = require('acp.autocmd').on
   on('InsertCharPre', 'acp: complete only what is typed', function()
     typed = true
-  end)
-  on({ 'TextChangedI', 'TextChangedP' }, 'acp: complete in the prompt', changed)
-  on('CompleteDone', 'acp: put a past prompt in whole', done)
+  end, buf)
+  on({ 'TextChangedI', 'TextChangedP' }, 'acp: complete in the prompt', changed, buf)
+  on('CompleteDone', 'acp: put a past prompt in whole', done, buf)
   on('InsertLeave', 'acp: end the completion', function()
     in_past, typed = false, false
-  end)
+  end, buf)
 end
 
 return M
