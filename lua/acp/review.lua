@@ -62,12 +62,12 @@ local function attach(buf)
   end)
   on({ 'BufLeave', 'WinLeave', 'InsertEnter' }, 'acp: no hint elsewhere', hint.clear)
   -- It tells of one of the windows only.
-  vim.api.nvim_create_autocmd('WinResized', {
+  vim.api.nvim_create_autocmd({ 'WinResized', 'WinScrolled' }, {
     group = group,
     desc = 'acp: as many words as there is room for',
-    callback = function()
+    callback = function(event)
       if vim.api.nvim_get_current_buf() == buf then
-        hint.update(true)
+        hint.update(event.event == 'WinResized')
       end
     end,
   })

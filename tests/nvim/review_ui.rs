@@ -117,6 +117,24 @@ nvim_tests! {
         nvim.wait_screen("]g next  2/4");
     }
 
+    fn the_hint_is_seen_at_rows_that_go_on_out_of_sight(target: &Target) {
+        let mut nvim = reviewing(target, (25, 24));
+        nvim.command("set nowrap");
+        nvim.input("]g");
+        nvim.wait_screen("let n gla  glr  2/4");
+        // The cursor is not below it,
+        nvim.input("013l");
+        nvim.wait_until("no hint", DEADLINE, |nvim| nvim.screen().find("2/4").is_none());
+        nvim.input("0");
+        nvim.wait_screen("let n gla  glr  2/4");
+        // and it covers nothing where there is room.
+        nvim.input("$zs");
+        nvim.wait_screen(";  gla  glr  2/4");
+        nvim.command("set wrap");
+        nvim.input("0");
+        nvim.wait_screen("ld\");  gla  glr  2/4");
+    }
+
     fn what_went_from_either_end_is_seen_from_there(target: &Target) {
         let mut nvim = reviewing(target, (100, 8));
         nvim.input("G");

@@ -206,7 +206,7 @@ local whole = { ephemeral = true, hl_eol = true, end_col = 0, priority = 60, str
 ---@type vim.api.keyset.set_extmark
 local part = { ephemeral = true, hl_group = 'AcpReviewWord', priority = 150, strict = false }
 ---@type vim.api.keyset.set_extmark
-local tip = { ephemeral = true, virt_text_pos = 'eol', hl_mode = 'combine', priority = 9000 }
+local tip = { ephemeral = true, hl_mode = 'combine', priority = 9000 }
 
 ---@param buf integer
 ---@param first integer
@@ -250,9 +250,9 @@ local function paint_row(_, _, buf, row)
       set_extmark(buf, namespace, row, word[1], part)
     end
   end
-  local words = require('acp.review.hint').at(drawn, buf, row)
+  local words, place = require('acp.review.hint').at(drawn, buf, row)
   if words then
-    tip.virt_text = words
+    tip.virt_text, tip.virt_text_pos = words, place
     set_extmark(buf, namespace, row, 0, tip)
   end
 end
