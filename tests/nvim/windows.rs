@@ -135,6 +135,15 @@ nvim_tests! {
         nvim.assert_screen("small_screen");
     }
 
+    fn one_status_line_tells_what_a_float_is(target: &Target) {
+        let mut nvim = talked(target);
+        nvim.command("set laststatus=3");
+        nvim.input("g?");
+        nvim.wait_screen("acp://keys");
+        nvim.input("q:Acp sessions<CR>");
+        nvim.wait_screen("acp://choice");
+    }
+
     fn one_status_line_and_light_background(target: &Target) {
         let mut nvim = talked(target);
         nvim.command("set laststatus=3 background=light");

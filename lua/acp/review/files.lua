@@ -202,6 +202,7 @@ function M.open(session)
   local win ---@type integer
   win = require('acp.ui.float').show({
     buf = buf,
+    name = 'changes',
     title = title(files),
     footer = footer,
     width = math.max(#footer + 2, 60),

@@ -10,6 +10,7 @@ local M = {}
 ---@class (exact) acp.FloatOpts
 ---@field buf? integer the caller's own; else `lines`, in a buffer that goes with the window
 ---@field lines? string[]
+---@field name? string what it is, for the status line, unless the buffer has a name already
 ---@field title? string
 ---@field footer? string
 ---@field width? number
@@ -201,6 +202,20 @@ local function scratch(lines)
   return buf
 end
 
+--- A status line for all windows tells the name of the buffer, which would be "[Scratch]".
+---@param buf integer
+---@param name? string
+local function set_name(buf, name)
+  if not name or vim.api.nvim_buf_get_name(buf) ~= '' then
+    return
+  end
+  local full = 'acp://' .. text.name_part(name)
+  if not pcall(vim.api.nvim_buf_set_name, buf, full) then
+    -- There is another one.
+    pcall(vim.api.nvim_buf_set_name, buf, ('%s#%d'):format(full, buf))
+  end
+end
+
 ---@param win integer
 ---@param opts acp.FloatOpts
 local function set_options(win, opts)
@@ -218,6 +233,7 @@ function M.show(opts)
   local from = vim.api.nvim_get_current_win()
   opts = vim.tbl_extend('force', { win = from }, opts)
   local buf = opts.buf or scratch(opts.lines or {})
+  set_name(buf, opts.name)
   if opts.keys ~= false then
     map_keys(buf, not opts.buf)
   end
@@ -253,11 +269,12 @@ local function align(rows)
 end
 
 --- Shows lines to read and dismiss.
----@param title string
+---@param title string its first word is the name
 ---@param lines string[]
 ---@return integer buf
 function M.open(title, lines)
-  local _, buf = M.show({ title = title, lines = lines, wrap = true })
+  local name = title:match('%w+') or title
+  local _, buf = M.show({ title = title, name = name:lower(), lines = lines, wrap = true })
   return buf
 end
 

@@ -242,6 +242,7 @@ function M.open(info)
   write(buf, lines)
   local win = require('acp.ui.float').show({
     buf = buf,
+    name = 'plan',
     title = title,
     max_width = 100,
     max_height = 0.8,

@@ -168,6 +168,7 @@ function M.open(session)
   end
   local win, buf ---@type integer, integer
   win, buf = require('acp.ui.float').show({
+    name = 'queue',
     title = 'Waiting prompts',
     footer = footer,
     lines = lines_of(session),

@@ -102,6 +102,7 @@ local function show(detail, right, on_close)
   local which = right and detail.right or detail.left
   local win = float.show({
     buf = which.buf,
+    name = 'detail',
     place = place(detail, right),
     enter = not right and detail.opts.enter ~= false,
     stay = detail.opts.enter == false,

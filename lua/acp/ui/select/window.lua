@@ -138,6 +138,7 @@ local function float_opts(select)
   end
   return {
     lines = all,
+    name = 'choice',
     width = width,
     title = title,
     place = opts.place and function(room)
