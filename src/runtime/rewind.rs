@@ -9,9 +9,10 @@ mod carry;
 mod having;
 mod look;
 pub mod records;
+mod touched;
 mod undo;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +26,7 @@ use self::carry::Sides;
 pub use self::having::{Having, Unsaved};
 use self::look::Begun;
 use self::records::{Key, Record, What};
+use self::touched::Touched;
 use super::bases::Bases;
 use super::input::Input;
 use super::outbox::{Item, Outbox};
@@ -35,9 +37,6 @@ use crate::session::state::{Session, Turn};
 
 /// How long the editor may take to tell what it has; longer where a prompt may wait longer.
 const EDITOR: Duration = Duration::from_millis(500);
-
-/// How much of an ignored file is kept: a text, rather than what is made from one.
-const LARGE: u64 = 4 << 20;
 
 /// What the user has set.
 #[derive(Debug, Clone)]
@@ -134,34 +133,6 @@ struct Open {
     begun: Begun,
     whose: Whose,
     before: oneshot::Receiver<(Record, Arc<AtomicBool>)>,
-}
-
-/// Files that an agent is about to change, as they were: those that are ignored are in no
-/// snapshot.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Touched(Arc<Mutex<BTreeMap<PathBuf, Option<Vec<u8>>>>>);
-
-impl Touched {
-    /// Reads a file that is about to be changed, unless it was changed before.
-    pub(super) fn note(&self, path: &Path) {
-        let path = match (path.parent().and_then(|it| it.canonicalize().ok()), path.file_name()) {
-            (Some(folder), Some(name)) => folder.join(name),
-            _ => path.to_owned(),
-        };
-        if self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&path) {
-            return;
-        }
-        let bytes = match std::fs::metadata(&path) {
-            Ok(it) if it.is_file() && it.len() <= LARGE => std::fs::read(&path).ok(),
-            Ok(_) => return,
-            Err(_) => None,
-        };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_insert(bytes);
-    }
-
-    fn take(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 /// A rewind that the editor is at.
