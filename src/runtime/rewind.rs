@@ -7,6 +7,7 @@
 
 mod carry;
 mod having;
+mod late;
 mod look;
 pub mod records;
 mod touched;
@@ -14,7 +15,6 @@ mod undo;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,13 +24,14 @@ use tokio::time::timeout;
 
 use self::carry::Sides;
 pub use self::having::{Having, Unsaved};
+use self::late::Late;
 use self::look::Begun;
 use self::records::{Key, Record, What};
 use self::touched::Touched;
 use super::bases::Bases;
 use super::input::Input;
 use super::outbox::{Item, Outbox};
-use super::snapshot::{Extra, Snapshots};
+use super::snapshot::{Error, Extra, Snapshot, Snapshots};
 use crate::session::event::{Event, Wish};
 use crate::session::ids::{SessionId, Tag, TurnId};
 use crate::session::state::{Session, Turn};
@@ -121,9 +122,12 @@ struct Whose {
     key: Key,
     snapshots: Snapshots,
     config: Config,
-    /// One after the other.
-    turn: Arc<tokio::sync::Mutex<()>>,
+    turn: Order,
 }
+
+/// One after the other, of those who look at the files of a project; and what they were when the
+/// last one did.
+type Order = Arc<tokio::sync::Mutex<Option<Snapshot>>>;
 
 /// A turn that is recorded.
 #[derive(Debug)]
@@ -132,7 +136,7 @@ struct Open {
     touched: Touched,
     begun: Begun,
     whose: Whose,
-    before: oneshot::Receiver<(Record, Arc<AtomicBool>)>,
+    before: oneshot::Receiver<(Record, Late)>,
 }
 
 /// A rewind that the editor is at.
@@ -150,7 +154,7 @@ pub(super) struct Rewind {
     inputs: Sender<Input>,
     outbox: Arc<Outbox>,
     bases: Arc<Bases>,
-    turns: HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>,
+    turns: HashMap<PathBuf, Order>,
     open: HashMap<SessionId, Open>,
     asked: HashMap<(SessionId, TurnId), oneshot::Sender<Having>>,
     going: Arc<Mutex<HashMap<Tag, Going>>>,
@@ -228,14 +232,15 @@ impl Rewind {
         let (touched, begun) = (Touched::default(), Begun::new());
         let open = Open { turn, touched, begun: begun.clone(), whose: whose.clone(), before };
         self.open.insert(session.id, open);
-        let late = Arc::new(AtomicBool::new(false));
+        let late = Late::default();
         let flag = late.clone();
         let wait = whose.config.wait;
         let work = async move {
-            let _turn = whose.turn.clone().lock_owned().await;
+            let mut last = whose.turn.clone().lock_owned().await;
             let extra = editor(having, whose.config.wait).await;
             let what = if whose.config.undo { What::Turn(prompt) } else { What::Look };
-            let work = move || Record::begin(&whose.snapshots, &whose.key, what, &extra());
+            let began = flag.clone();
+            let work = move || whose.begin(what, &extra(), (&mut last, &began));
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(record)) => {
                     if let Some(files) = record.before() {
@@ -251,7 +256,7 @@ impl Rewind {
         };
         tokio::spawn(async move {
             if timeout(wait, tokio::spawn(work)).await.is_err() {
-                late.store(true, Ordering::Relaxed);
+                late.begin();
             }
             go.await;
         });
@@ -274,11 +279,11 @@ impl Rewind {
         let having = self.ask(session, turn);
         let (outbox, inputs) = (self.outbox.clone(), self.inputs.clone());
         tokio::spawn(async move {
-            let _turn = whose.turn.clone().lock_owned().await;
+            let mut last = whose.turn.clone().lock_owned().await;
             let Ok((mut record, late)) = before.await else { return };
             let extra = editor(having, whose.config.wait).await;
             let work = move || {
-                record.late = late.load(Ordering::Relaxed);
+                record.late = late.since().is_some();
                 let mut extra = extra();
                 let found = touched.take();
                 let ended = record.add(&whose.snapshots, &found).and_then(|ignored| {
@@ -288,8 +293,9 @@ impl Rewind {
                     }));
                     record.end(&whose.snapshots, extra)
                 });
-                if let Err(error) = ended {
-                    tracing::warn!(%error, "this turn is not recorded");
+                match ended {
+                    Ok(now) => *last = now,
+                    Err(error) => tracing::warn!(%error, "this turn is not recorded"),
                 }
                 let changed: Vec<_> = record.files.into_iter().map(|it| it.changed).collect();
                 whose.found(&changed, begun.at, |found| inputs.blocking_send(found).map_err(drop));
@@ -307,15 +313,16 @@ impl Rewind {
         let Some(whose) = self.whose(session) else { return };
         let outbox = self.outbox.clone();
         tokio::spawn(async move {
-            let _turn = whose.turn.clone().lock_owned().await;
+            let mut last = whose.turn.clone().lock_owned().await;
             let work = move || {
                 whose.tell(&outbox);
                 let age = Duration::from_secs(whose.config.days * 24 * 3600);
                 if let Err(error) = whose.snapshots.forget_others(age) {
                     tracing::debug!(%error, "other projects stay");
                 }
-                if let Err(error) = whose.snapshots.take(&Extra::default()) {
-                    tracing::warn!(%error, "no snapshot");
+                match whose.snapshots.take(&Extra::default()) {
+                    Ok(now) => *last = Some(now),
+                    Err(error) => tracing::warn!(%error, "no snapshot"),
                 }
             };
             if let Err(error) = tokio::task::spawn_blocking(work).await {
@@ -402,6 +409,23 @@ impl Rewind {
 }
 
 impl Whose {
+    /// A turn begins: what the files are is taken down.
+    fn begin(
+        &self,
+        what: What,
+        extra: &Extra,
+        (last, late): (&mut Option<Snapshot>, &Late),
+    ) -> Result<Record, Error> {
+        let mut record = Record::begin(&self.snapshots, &self.key, what, extra)?;
+        if let (Some(last), Some(since)) = (&last, late.since())
+            && let Err(error) = record.catch_up(&self.snapshots, last, since)
+        {
+            tracing::warn!(%error, "what was deleted at once is not known");
+        }
+        *last = record.before().cloned();
+        Ok(record)
+    }
+
     fn tell(&self, outbox: &Outbox) {
         let (keep, days) = (self.config.keep, self.config.days);
         // What is for the review alone leaves contents behind, and no turn to expire.

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
+use std::time::UNIX_EPOCH;
 
 use serde_json::{Value, json};
 
@@ -330,6 +331,37 @@ nvim_tests! {
         assert_eq!(nvim.lines(0), ["made"]);
         assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
         nvim.command("bwipeout!");
+    }
+
+    fn what_was_deleted_before_the_snapshot_was_taken(target: &Target) {
+        let steps = vec![json!({ "delete_file": "c.txt" }), json!({ "delete_file": "folder/d.txt" }), json!({ "say": "deleted" })];
+        for with_repository in [true, false] {
+            let mut nvim = with_options(target, Options::default(), &agent(&[vec![], steps.clone()]));
+            project(&nvim);
+            if with_repository {
+                with_git(&nvim);
+            }
+            nvim.scratch().write("mine/e.txt", OLD);
+            turn(&mut nvim, 1);
+            // What the user deletes before the agent begins is not the agent's.
+            let mine = nvim.scratch().project().join("mine");
+            fs::remove_file(mine.join("e.txt")).unwrap();
+            fs::File::open(mine).unwrap().set_modified(UNIX_EPOCH).unwrap();
+            let before = tree(&nvim.scratch().project());
+            // As if another Neovim were at it: the prompt does not wait.
+            let lock = lua(&mut nvim, "require('acp.config').get().rewind.wait_ms = 0
+                require('acp.rewind').apply()
+                return vim.fn.glob(require('acp.rewind').folder() .. '/*/lock')");
+            let lock = fs::File::open(lock.as_str().unwrap()).unwrap();
+            rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+            send(&mut nvim, "prompt 2");
+            wait_transcript(&mut nvim, "deleted");
+            drop(lock);
+            finish(&mut nvim);
+            wait_turn(&mut nvim, "2");
+            rewind(&mut nvim, "2");
+            assert_eq!(tree(&nvim.scratch().project()), before);
+        }
     }
 
     fn old_turns_are_forgotten(target: &Target) {

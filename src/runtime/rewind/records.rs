@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
+use super::late;
 use super::undo::Is;
 use crate::changes::diff::file_diff;
 use crate::runtime::snapshot::objects::write_atomic;
@@ -162,6 +163,21 @@ impl Record {
         self.open.as_ref().map(|(_, before)| before)
     }
 
+    /// It was taken down late: adds what the agent has deleted since it began, as far as it was known
+    /// the last time.
+    pub(super) fn catch_up(
+        &mut self,
+        snapshots: &Snapshots,
+        last: &Snapshot,
+        since: SystemTime,
+    ) -> Result<(), Error> {
+        let Some((_, before)) = &mut self.open else { return Ok(()) };
+        for Changed { path, before: was, .. } in late::deleted(snapshots, (last, before), since)? {
+            before.put(path, was);
+        }
+        self.save()
+    }
+
     /// What ignored files were before the turn changed them; the files to look at when it is over.
     pub(super) fn add(
         &mut self,
@@ -172,9 +188,13 @@ impl Record {
         snapshots.add(before, found)
     }
 
-    /// It is over: what has changed is written down, with the contents.
-    pub(super) fn end(&mut self, snapshots: &Snapshots, mut extra: Extra) -> Result<(), Error> {
-        let Some((_, before)) = self.open.take() else { return Ok(()) };
+    /// It is over: what has changed is written down, with the contents. What the files are now.
+    pub(super) fn end(
+        &mut self,
+        snapshots: &Snapshots,
+        mut extra: Extra,
+    ) -> Result<Option<Snapshot>, Error> {
+        let Some((_, before)) = self.open.take() else { return Ok(None) };
         if self.passing {
             self.forget();
         }
@@ -185,7 +205,7 @@ impl Record {
         if self.passing {
             self.files =
                 changed.into_iter().map(|changed| Entry { changed, lines: None }).collect();
-            return Ok(());
+            return Ok(Some(after));
         }
         snapshots.keep(&mut changed)?;
         self.files = changed
@@ -195,7 +215,8 @@ impl Record {
                 Ok(Entry { changed, lines })
             })
             .collect::<Result<_, Error>>()?;
-        self.save()
+        self.save()?;
+        Ok(Some(after))
     }
 }
 

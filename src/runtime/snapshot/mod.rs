@@ -395,6 +395,11 @@ impl Snapshot {
         matches!(self.files, Files::Git { .. })
     }
 
+    /// What a file was is known better than by looking.
+    pub(super) fn put(&mut self, path: Name, was: Was) {
+        self.over.insert(path, was);
+    }
+
     /// The files of which it has something else than what was on the disk.
     pub(super) fn over(&self) -> impl Iterator<Item = &Path> {
         self.over.keys().map(|it| it.0.as_path())
