@@ -1,6 +1,6 @@
 //! The plugin with a scripted agent, for all tests of what users see.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,11 @@ pub(crate) fn transcript(nvim: &mut Nvim) -> String {
 }
 
 pub(crate) fn wait_transcript(nvim: &mut Nvim, text: &str) -> String {
-    nvim.wait_for(&format!("the transcript to have {text:?}"), DEADLINE, |nvim| {
+    wait_transcript_for(nvim, text, DEADLINE)
+}
+
+pub(crate) fn wait_transcript_for(nvim: &mut Nvim, text: &str, deadline: Duration) -> String {
+    nvim.wait_for(&format!("the transcript to have {text:?}"), deadline, |nvim| {
         let transcript = transcript(nvim);
         transcript.contains(text).then_some(transcript)
     })
