@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{Builder, Rotation};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::{DefaultFields, Format};
@@ -13,6 +13,10 @@ use tracing_subscriber::{Registry, reload};
 
 /// How many days are kept.
 const DAYS: usize = 7;
+
+/// How many lines may wait to be written. There is room for all of them from the start, and making
+/// it keeps Neovim waiting: what the crate would take by itself is 4 MB.
+const LINES: usize = 8 * 1024;
 
 /// The running log. Dropping it writes what is still in memory.
 pub struct Log {
@@ -41,7 +45,8 @@ impl Log {
             .max_log_files(DAYS)
             .build(folder)
             .map_err(|error| error.to_string())?;
-        let (writer, guard) = tracing_appender::non_blocking(file);
+        let writer = NonBlockingBuilder::default().buffered_lines_limit(LINES);
+        let (writer, guard) = writer.finish(file);
         let (filter, handle) = reload::Layer::new(level_named(level));
         let lines = tracing_subscriber::fmt::layer()
             .event_format(Format::default().with_ansi(false).with_target(false))
