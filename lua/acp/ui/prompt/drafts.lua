@@ -15,10 +15,15 @@ local timers = {}
 ---@type table<string, true> projects of which a file of ours exists
 local written = {}
 
+---@type table<string, string> names of projects in names of files
+local ids = {}
+
+--- The first hash takes Neovim milliseconds, as it tries itself out: only where there is a file.
 ---@param cwd string
 ---@return string
 local function id_of(cwd)
-  return vim.fn.sha256(cwd):sub(1, 16)
+  ids[cwd] = ids[cwd] or vim.fn.sha256(cwd):sub(1, 16)
+  return ids[cwd]
 end
 
 --- A file belongs to one project and one Neovim: nobody else writes it.
@@ -121,10 +126,10 @@ end
 ---@return string[]
 local function inherited(cwd)
   local folder, texts = state_file.path('drafts'), {}
-  local prefix, own = id_of(cwd) .. '-', vim.uv.os_getpid()
+  local own = vim.uv.os_getpid()
   for name in vim.fs.dir(folder) do
-    local number = vim.startswith(name, prefix) and name:match('%-(%d+)%.json$')
-    local pid = tonumber(number) or 0
+    local id, number = name:match('^(%x+)%-(%d+)%.json$')
+    local pid = id and id == id_of(cwd) and tonumber(number) or 0
     -- In a container every Neovim may have the same number.
     if pid > 0 and (pid ~= own or not written[cwd]) then
       local path = vim.fs.joinpath(folder, name)
