@@ -91,13 +91,21 @@ local function set_own(group, look)
   end
 end
 
-local function apply()
+local function link()
   for group, target in pairs(M.links) do
     vim.api.nvim_set_hl(0, group, { link = target, default = true })
   end
+end
+
+local function colour()
   for group, look in pairs(require('acp.ui.colours').all()) do
     set_own(group, look)
   end
+end
+
+local function apply()
+  link()
+  colour()
 end
 
 local attached = false
@@ -108,7 +116,9 @@ function M.attach()
     return
   end
   attached = true
-  apply()
+  link()
+  -- These are for what comes later, and the first window need not wait for them.
+  require('acp.client').defer(colour)
   local group = vim.api.nvim_create_augroup('acp', { clear = false })
   vim.api.nvim_create_autocmd('ColorScheme', {
     group = group,

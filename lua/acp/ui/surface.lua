@@ -103,7 +103,6 @@ function M.add(buf, opts)
   watch(buf)
   surfaces[buf] = { opts = opts, stale = true, version = 0, changed = {}, views = {} }
   require('acp.ui.highlights').attach()
-  require('acp.ui.paint').attach()
   M.refresh(buf)
 end
 
@@ -221,6 +220,8 @@ local function apply_one(patch)
   end
   if full then
     surface.stale = false
+    -- From now on there is something to paint.
+    require('acp.ui.paint').attach()
   end
 end
 

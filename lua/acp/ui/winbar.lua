@@ -132,7 +132,9 @@ function M.update(wins)
     local line = fresh(win)
     if vim.api.nvim_win_is_valid(win) and line ~= vim.w[win].acp_winbar then
       vim.w[win].acp_winbar = line
-      redraw(win)
+      if vim.wo[win].winbar ~= '' then
+        redraw(win)
+      end
     end
   end
 end

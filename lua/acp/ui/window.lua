@@ -155,8 +155,10 @@ local function arrange(info, name)
     transcript.go_to_tail(pair.transcript)
   end
   pair.prompt = pair.prompt or layout.open_prompt(name, typed, pair.transcript)
-  -- Of another session it may be about another project.
-  require('acp.ui.float').update(pair.transcript, { title = title })
+  if name == 'float' then
+    -- Of another session it may be about another project.
+    require('acp.ui.float').update(pair.transcript, { title = title })
+  end
   if not vim.w[from].acp_role then
     vim.w[pair.transcript].acp_origin = from
   end
