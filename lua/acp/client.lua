@@ -6,25 +6,31 @@ local M = {}
 --- How long one drain may keep the main loop, in nanoseconds.
 local budget = 4e6
 
---- Modules that handle effects. For one effect they are called in this order.
+--- Modules that handle effects. For one effect they are called in this order. Those that have
+--- nothing to know before certain effects come are loaded with the first of these.
+---@type { [1]: string, on?: string[] }[]
 local listeners = {
-  'ui.look',
-  'files',
-  'review',
-  'rewind',
-  'ui.winbar',
-  'ui.detail',
-  'ui.attachment',
-  'ui.plan',
-  'follow',
-  'ui.prompt',
-  'failures',
-  'callbacks',
-  'events',
-  'rules',
-  'permission',
-  'elicitation',
-  'login',
+  { 'ui.look' },
+  { 'options' },
+  { 'files' },
+  { 'files.job', on = { 'ahead', 'merged' } },
+  { 'files.disk', on = { 'turn_started', 'turn_finished', 'worked', 'disk_changed' } },
+  { 'review', on = { 'hunks', 'taken_up', 'rejected' } },
+  { 'rewind', on = { 'recording', 'turns', 'rewound' } },
+  { 'ui.winbar' },
+  { 'ui.detail', on = { 'detail' } },
+  { 'ui.attachment', on = { 'saved' } },
+  { 'ui.plan', on = { 'settings' } },
+  { 'follow', on = { 'touched' } },
+  { 'ui.queue', on = { 'queue' } },
+  { 'ui.prompt' },
+  { 'failures', on = { 'failed', 'no_answer', 'notice', 'notify' } },
+  { 'callbacks', on = { 'ready', 'turn_finished', 'ask_done', 'probed' } },
+  { 'events', on = { 'ready', 'turn_started', 'turn_finished', 'agent_exited' } },
+  { 'rules' },
+  { 'permission', on = { 'asked' } },
+  { 'elicitation', on = { 'asked' } },
+  { 'login', on = { 'login_required', 'login_in_terminal', 'open_url' } },
 }
 
 ---@type acp.Native?
@@ -33,8 +39,12 @@ local closing = false
 
 ---@type acp.Effect[] drained but not yet handled, in order
 local effects = {}
----@type table<string, fun(effect: any)[]>
+---@type table<string, { place: number, fn: fun(effect: any) }[]> by type, sorted
 local subscribers = {}
+---@type table<integer, true> which of the listeners do listen
+local attached = {}
+--- The place in their order of who subscribes now; after all of them for anybody else.
+local place = math.huge
 
 --- Runs `fn`; an error in it is told once per `what` and stops nothing else.
 ---@param what string
@@ -64,8 +74,31 @@ end
 ---@param type string
 ---@param fn fun(effect: any) it gets the class that belongs to the type
 function M.subscribe(type, fn)
-  subscribers[type] = subscribers[type] or {}
-  table.insert(subscribers[type], fn)
+  -- A copy: the others may be in the middle of being called.
+  local list = vim.list_extend({}, subscribers[type] or {})
+  local at = #list + 1
+  while at > 1 and list[at - 1].place > place do
+    at = at - 1
+  end
+  table.insert(list, at, { place = place, fn = fn })
+  subscribers[type] = list
+end
+
+--- Lets those listen who have to from the beginning, or now that such an effect has come. Whoever
+--- was loaded by somebody else may have something to lose by any effect.
+---@param type? string
+local function attach(type)
+  for i, listener in ipairs(listeners) do
+    local name, on = 'acp.' .. listener[1], listener.on
+    local due = not on or package.loaded[name] or type and vim.list_contains(on, type)
+    if due and not attached[i] then
+      attached[i], place = true, i
+      M.guard(('the start of "%s"'):format(listener[1]), function()
+        require(name).attach()
+      end)
+      place = math.huge
+    end
+  end
 end
 
 --- Handles queued effects in order. A handler may wait and so let another drain in: that one goes
@@ -73,8 +106,9 @@ end
 local function dispatch()
   while effects[1] do
     local effect = table.remove(effects, 1)
-    for _, fn in ipairs(subscribers[effect.type] or {}) do
-      M.guard(('the handler of "%s"'):format(effect.type), fn, effect)
+    attach(effect.type)
+    for _, subscriber in ipairs(subscribers[effect.type] or {}) do
+      M.guard(('the handler of "%s"'):format(effect.type), subscriber.fn, effect)
     end
   end
 end
@@ -132,9 +166,7 @@ local function begin(lib)
     desc = 'acp: end the agents',
     callback = leave,
   })
-  for _, listener in ipairs(listeners) do
-    require('acp.' .. listener).attach()
-  end
+  attach()
   return native
 end
 

@@ -28,16 +28,8 @@ local function write(effect)
   end
 end
 
---- Tells the core what the options say about files.
-function M.apply()
-  local files = require('acp.config').get().files
-  client.send({ type = 'private', patterns = files.private })
-  client.send({ type = 'max_read', bytes = math.floor(files.max_read * 1024 * 1024) })
-end
-
 --- Starts listening to the core.
 function M.attach()
-  M.apply()
   ---@param effect acp.Asked
   client.subscribe('asked', function(effect)
     if effect.kind == 'read' then
@@ -51,8 +43,7 @@ function M.attach()
     require('acp.files.write').drop(effect.ask)
   end)
   require('acp.files.mirror').attach()
-  require('acp.files.job').attach()
-  require('acp.files.disk').attach()
+  require('acp.files.watch').attach()
 end
 
 return M

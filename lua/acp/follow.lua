@@ -188,6 +188,25 @@ local function usable(win)
   return vim.api.nvim_win_get_config(win).relative == '' and not vim.w[win].acp_role
 end
 
+local watching = false
+
+--- Notices from now on when a window to follow in is gone.
+local function watch()
+  if watching then
+    return
+  end
+  watching = true
+  vim.api.nvim_create_autocmd('WinClosed', {
+    group = vim.api.nvim_create_augroup('acp', { clear = false }),
+    desc = 'acp: the window to follow in is gone',
+    callback = function(event)
+      if following and following.win == tonumber(event.match) then
+        client.defer(M.stop)
+      end
+    end,
+  })
+end
+
 --- Follows the session that is meant now, in this window or in the one used last beside the chat.
 ---@param win? integer
 function M.start(win)
@@ -198,6 +217,7 @@ function M.start(win)
     return require('acp.notify').show('The chat stays in this window: choose another one', 'warn')
   end
   M.stop()
+  watch()
   following = { session = session, win = win or some_window(), typed = vim.uv.now() }
   vim.on_key(function()
     if following then
@@ -222,15 +242,6 @@ function M.attach()
       M.stop()
     end
   end)
-  vim.api.nvim_create_autocmd('WinClosed', {
-    group = vim.api.nvim_create_augroup('acp', { clear = false }),
-    desc = 'acp: the window to follow in is gone',
-    callback = function(event)
-      if following and following.win == tonumber(event.match) then
-        client.defer(M.stop)
-      end
-    end,
-  })
 end
 
 return M

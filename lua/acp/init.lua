@@ -15,14 +15,11 @@ function M.setup(opts)
   if package.loaded['acp.rules'] then
     require('acp.rules').apply()
   end
-  if package.loaded['acp.files'] then
-    require('acp.files').apply()
+  if package.loaded['acp.options'] then
+    require('acp.options').send()
   end
   if package.loaded['acp.review'] then
-    require('acp.review').apply()
-  end
-  if package.loaded['acp.rewind'] then
-    require('acp.rewind').apply()
+    require('acp.review').restyle()
   end
 end
 

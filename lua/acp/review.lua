@@ -297,17 +297,6 @@ function M.toggle(on)
   require('acp.review.hint').update(true)
 end
 
---- Tells the core how long to keep what waits.
-local function keep()
-  local options = require('acp.config').get().review
-  client.send({
-    type = 'review_options',
-    state = require('acp.state_file').path('reviews'),
-    keep = math.floor(options.keep),
-    days = math.floor(options.days),
-  } --[[@as acp.Action]])
-end
-
 --- Changes of last time are offered again.
 ---@param effect acp.TakenUp
 local function taken_up(effect)
@@ -317,9 +306,8 @@ local function taken_up(effect)
   notify.show(notify.fitting(words, ending))
 end
 
---- The options have changed.
-function M.apply()
-  keep()
+--- Shows what waits as the options say now.
+function M.restyle()
   for _, file in ipairs(store.files()) do
     if file.buf then
       keys.remove(file.buf)
@@ -332,7 +320,6 @@ end
 
 --- Starts listening to the core.
 function M.attach()
-  keep()
   client.subscribe('hunks', M.told)
   client.subscribe('taken_up', taken_up)
   verbs.attach()

@@ -292,22 +292,7 @@ end
 --- Where the snapshots are.
 ---@return string
 function M.folder()
-  return require('acp.state_file').path('snapshots')
-end
-
---- Tells the core what the options say.
-function M.apply()
-  local options = require('acp.config').get().rewind
-  client.send({
-    type = 'rewind_options',
-    enabled = options.enabled,
-    look = require('acp.config').get().review.unopened,
-    state = M.folder(),
-    keep = math.floor(options.keep),
-    days = math.floor(options.days),
-    bytes = math.floor(options.max_mb * 1024 * 1024),
-    wait_ms = math.floor(options.wait_ms),
-  } --[[@as acp.Action]])
+  return require('acp.options').snapshots()
 end
 
 --- Whether a buffer is yet to follow what an agent has written.
@@ -360,7 +345,6 @@ end
 
 --- Starts listening to the core.
 function M.attach()
-  M.apply()
   ---@param effect acp.Recording
   client.subscribe('recording', function(effect)
     record(effect, 20, vim.uv.now())

@@ -16,6 +16,27 @@ fn until_done(nvim: &mut Nvim, code: &str) -> Value {
 }
 
 nvim_tests! {
+    /// Notifications are left to whoever waits, so they have to have their turn before: also where
+    /// they are loaded later.
+    fn who_listens_late_is_called_in_order(target: &Target) {
+        let mut nvim = with_agent(target, &json!({}));
+        let done = until_done(&mut nvim, r#"
+            local called = {}
+            vim.notify = function() table.insert(called, 'notified') end
+            require('acp').setup({ agents = { fake = { command = { 'no-such-program' } } } })
+            require('acp.client').start()
+            require('acp.client').subscribe('failed', function()
+              table.insert(called, package.loaded['acp.failures'] and 'all others' or 'too early')
+              _G.done = called
+            end)
+            assert(not package.loaded['acp.failures'])
+            require('acp').open({ agent = 'fake', new = true, focus = false, on_ready = function(err)
+              table.insert(called, err and 'who waits' or 'no error')
+            end })
+        "#);
+        assert_eq!(done, json!(["who waits", "all others"]));
+    }
+
     fn a_session_works_with_no_window(target: &Target) {
         let mut nvim = with_agent(target, &json!({ "prompts": [{ "steps": [{ "say": "answer to {{prompt}}" }] }] }));
         let done = until_done(&mut nvim, r#"

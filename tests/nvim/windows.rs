@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::plugin::{chat, open, rows, states, transcript, wait_state, wait_transcript, windows};
+use crate::plugin::{
+    chat, open, rows, states, transcript, wait_state, wait_transcript, windows, with_agent,
+};
 use crate::support::nvim::{DEADLINE, Nvim};
 use crate::support::target::Target;
 
@@ -175,6 +177,16 @@ nvim_tests! {
     fn nothing_is_loaded_before_it_is_needed(target: &Target) {
         let mut nvim = Nvim::start(target, Default::default());
         let loaded = nvim.lua("return vim.tbl_filter(function(name) return name:find('^acp') end, vim.tbl_keys(package.loaded))", json!([]));
+        assert_eq!(loaded, json!([]));
+    }
+
+    fn a_chat_opens_without_what_comes_later(target: &Target) {
+        let mut nvim = with_agent(target, &json!({}));
+        let loaded = nvim.lua("
+            require('acp').open({ new = true })
+            local later = { 'elicitation', 'files.disk', 'login', 'permission', 'review', 'rewind', 'ui.detail', 'ui.paint', 'ui.plan', 'ui.queue' }
+            return vim.tbl_filter(function(name) return package.loaded['acp.' .. name] ~= nil end, later)
+            ", json!([]));
         assert_eq!(loaded, json!([]));
     }
 }

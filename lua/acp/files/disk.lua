@@ -234,7 +234,6 @@ end
 
 --- Starts listening to the core and to Neovim.
 function M.attach()
-  watch.attach()
   moved.attach()
   ---@param effect acp.TurnStarted
   client.subscribe('turn_started', function(effect)

@@ -249,7 +249,6 @@ end
 --- Starts listening to the core.
 function M.attach()
   local client = require('acp.client')
-  require('acp.ui.queue').attach()
   ---@param effect acp.SessionChanged
   client.subscribe('session', function(effect)
     refresh(effect.info.id)
