@@ -161,17 +161,8 @@ local function forget(buf)
   end
 end
 
---- Starts listening to the core and to Neovim.
+--- Starts listening to Neovim.
 function M.attach()
-  local known = {} ---@type table<integer, true>
-  -- Before the agent has started, so that no change of it can come first.
-  ---@param effect { info: acp.SessionInfo }
-  client.subscribe('session', function(effect)
-    if not known[effect.info.id] then
-      known[effect.info.id] = true
-      M.track_all()
-    end
-  end)
   local group = vim.api.nvim_create_augroup('acp.files', { clear = true })
   vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
     group = group,
