@@ -62,19 +62,14 @@ fn arrives_merged(target: &Target, recording: &str) {
     assert_eq!(lua(&mut nvim, undone), "second line of mine");
 }
 
-/// Runs a turn in which the agent writes the file by a request and once more by itself, as OpenCode
-/// does; the second time perhaps without waiting for an answer. The buffer, when all has come.
-fn written_twice(target: &Target, waits: bool, last: &str, user: &str) -> (Nvim, Vec<String>) {
-    let mut request = json!({ "method": "fs/write_text_file", "params": { "path": "{{cwd}}/hello.txt", "content": NEW } });
-    let on_disk = json!({ "write_file": { "path": "hello.txt", "text": last } });
-    let steps = match waits {
-        true => vec![json!({ "request": request }), on_disk],
-        false => {
-            request["no_wait"] = json!(true);
-            request["as"] = json!("write");
-            vec![json!({ "request": request }), on_disk, json!({ "await": "write" })]
-        }
-    };
+/// Runs a turn in which the agent writes the file by a request and at once by itself, as OpenCode
+/// does. The lines of the buffer, when all has come.
+fn written_twice(target: &Target, last: &str, user: &str) -> (Nvim, Vec<String>) {
+    let params = json!({ "path": "{{cwd}}/hello.txt", "content": NEW });
+    let steps = json!([
+        { "request": { "method": "fs/write_text_file", "params": params } },
+        { "write_file": { "path": "hello.txt", "text": last } },
+    ]);
     let scenario = json!({ "report": REPORT, "prompts": [{ "steps": steps }] });
     let mut nvim = with_options(target, Options::default(), &scenario);
     nvim.scratch().write("hello.txt", OLD);
@@ -84,7 +79,7 @@ fn written_twice(target: &Target, waits: bool, last: &str, user: &str) -> (Nvim,
     finish(&mut nvim);
     nvim.wait_until("the buffer to be in step with its file", DEADLINE, |nvim| {
         let busy =
-            "return require('acp.files.job').busy() or require('acp.files.watch').is_behind(0)";
+            "return require('acp.files.job').busy() or require('acp.files.watch').is_behind(vim.fn.bufnr())";
         lua(nvim, busy) == false
     });
     let lines = nvim.lines(0);
@@ -95,8 +90,8 @@ fn written_twice(target: &Target, waits: bool, last: &str, user: &str) -> (Nvim,
 
 nvim_tests! {
     fn a_file_that_is_written_by_request_and_on_the_disk_too(target: &Target) {
-        for (waits, last) in [(true, NEW), (false, NEW), (true, "goodbye world\nsecond line\nthird\n")] {
-            let (mut nvim, lines) = written_twice(target, waits, last, "");
+        for last in [NEW, "goodbye world\nsecond line\nthird\n"] {
+            let (mut nvim, lines) = written_twice(target, last, "");
             assert_eq!(lines.join("\n") + "\n", last);
             assert_eq!(nvim.scratch().read("hello.txt"), last);
             assert_eq!(lua(&mut nvim, "return vim.bo.modified"), false);
@@ -104,15 +99,13 @@ nvim_tests! {
     }
 
     fn what_is_not_saved_survives_a_file_that_is_written_twice(target: &Target) {
-        for waits in [true, false] {
-            let (mut nvim, lines) = written_twice(target, waits, NEW, "2 substitute/$/ of mine/");
-            assert_eq!(lines, ["goodbye world", "second line of mine"]);
-            // The agent's own write, if it was the last one, knows nothing of it.
-            let saved = nvim.scratch().read("hello.txt") == lines.join("\n") + "\n";
-            assert_eq!(lua(&mut nvim, "return vim.bo.modified"), !saved);
-            nvim.command("write");
-            assert_eq!(nvim.scratch().read("hello.txt"), "goodbye world\nsecond line of mine\n");
-        }
+        let (mut nvim, lines) = written_twice(target, NEW, "2 substitute/$/ of mine/");
+        assert_eq!(lines, ["goodbye world", "second line of mine"]);
+        // The agent's own write was the last one, and knows nothing of it.
+        assert_eq!(nvim.scratch().read("hello.txt"), NEW);
+        assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true);
+        nvim.command("write");
+        assert_eq!(nvim.scratch().read("hello.txt"), "goodbye world\nsecond line of mine\n");
     }
 
     fn an_edit_of_opencode_is_merged(target: &Target) {
