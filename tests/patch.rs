@@ -369,6 +369,29 @@ fn streaming_touches_only_the_end() {
     assert_eq!(patches, [Patch { place, lines, rows, spans, code, repaint }]);
 }
 
+/// Neovim measures a row whenever it draws a part of it: what is too long has several.
+#[test]
+fn rows_are_of_bounded_length() {
+    let (mut session, mut world) = (session(), World::default());
+    let words = "one **two** ``` ▌ You \u{e9}\t".repeat(400);
+    change(&mut session, &Step::Turn(true));
+    change(&mut session, &Step::Say(Role::Agent, "```json\n".into()));
+    for step in 0..40 {
+        let text = if step == 25 { "\n```\n\nprose: ".to_owned() } else { words.clone() };
+        world.dirty.extend(change(&mut session, &Step::Grow { last: true, text }));
+        if step % 10 == 9 {
+            world.dirty.extend(change(&mut session, &Step::Attach));
+        }
+        world.show(&session);
+        assert_eq!(world.buffer.seen(), rendered(&session, &[]).seen(), "{step}");
+    }
+    let lines = &world.buffer.lines;
+    let longest = lines.iter().map(String::len).max();
+    assert!(longest.is_some_and(|it| it > 16_000 && it < 21_000), "{longest:?}");
+    let shown = lines.iter().filter(|it| it.contains("opens")).count();
+    assert_eq!(shown, 4, "attachments");
+}
+
 /// What is closed stays one row: what is below it does not move.
 #[test]
 fn what_is_closed_never_moves_what_is_below() {

@@ -4,6 +4,7 @@
 //! and on nothing else. Only messages and thoughts grow (`message`, `thought`); the others are
 //! rendered anew when they change.
 
+mod breaks;
 mod failure;
 mod marks;
 pub(super) mod message;

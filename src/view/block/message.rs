@@ -1,11 +1,12 @@
 //! What somebody says: rows as they were written, growing at their end.
 
+use super::breaks::{Breaks, Shown};
 use super::marks::Marks;
 use super::{Block, Scene, owner, words};
 use crate::session::content::Content;
 use crate::session::entry::Role;
 use crate::session::message::Message;
-use crate::view::markdown::{Markdown, Painting};
+use crate::view::markdown::{Change, Markdown, Painting};
 use crate::view::model::{Code, Group, Look, Row, Span};
 
 /// How many blocks of code one message can name: names are numbers of 32 bits.
@@ -22,6 +23,8 @@ pub(in crate::view) struct Body {
     /// What stands before each row.
     indent: &'static str,
     markdown: Markdown,
+    /// What is too long for a row. Everything below is about the text as it is broken.
+    breaks: Breaks,
     /// How much of the text is shown.
     shown: usize,
     /// Where the last row begins in the text, and how many rows there are above it.
@@ -60,7 +63,8 @@ impl Body {
         let look = scene.look;
         let markdown = Markdown::new(look.conceal);
         let cwd = scene.session.launch.cwd.as_str().into();
-        Body { look, cwd, indent, markdown, shown: 0, start: 0, row: 0, col: 0, begun: false }
+        let (breaks, begun) = (Breaks::default(), false);
+        Body { look, cwd, indent, markdown, breaks, shown: 0, start: 0, row: 0, col: 0, begun }
     }
 
     /// Takes in what is new; nothing if that changes nothing.
@@ -69,10 +73,24 @@ impl Body {
         scene: &Scene,
         (index, message): (usize, &Message),
     ) -> Option<Grown> {
-        let text = showable(&message.text);
-        let change = self.markdown.grow(text, scene.is_over(index))?;
+        let mut breaks = std::mem::take(&mut self.breaks);
+        let shown = breaks.follow(showable(&message.text));
+        let change = self.markdown.grow(shown.text, scene.is_over(index));
+        let grown = change.map(|change| self.show((index, message), shown, &change));
+        self.breaks = breaks;
+        grown
+    }
+
+    /// The rows of what is new, and of what has changed by it.
+    fn show(
+        &mut self,
+        (index, message): (usize, &Message),
+        shown: Shown<'_>,
+        change: &Change,
+    ) -> Grown {
+        let text = shown.text;
         let (at, mut start) = ((self.row, self.col), self.start);
-        let lines = self.take(message, text);
+        let lines = self.take(message, shown);
         // To be painted are the rows that are new, and those above that look otherwise now.
         let first = change.from.min(at.0);
         for _ in first..at.0 {
@@ -84,21 +102,21 @@ impl Body {
         let above = text.get(start..self.start).unwrap_or_default().split_terminator('\n');
         let raw = above.chain(text.get(self.start..));
         let all = raw.map(|line| {
-            let shown = self.line(message, line, offset);
+            let line_at = self.line(message, line, shown.origin(offset));
             offset += line.len() + 1;
-            shown
+            line_at
         });
         let rows = Rows { index, role: message.role, first };
         let mut above = rows.paint(all, &change.painting);
         rows.name_code(&mut above, &change.painting, self.indent.len());
         let mut block = above.split_off(at.0 - first);
         block.lines = lines;
-        Some(Grown { block, at, above })
+        Grown { block, at, above }
     }
 
     /// Goes on to the end of the text: the rows of what is new.
-    fn take(&mut self, message: &Message, text: &str) -> Vec<String> {
-        let mut lines = Vec::new();
+    fn take(&mut self, message: &Message, shown: Shown<'_>) -> Vec<String> {
+        let (text, mut lines) = (shown.text, Vec::new());
         let new = text.get(self.shown..).unwrap_or_default();
         for (number, more) in new.split('\n').enumerate() {
             if number > 0 {
@@ -113,7 +131,7 @@ impl Body {
             } else {
                 let line = text.get(self.start..self.shown).unwrap_or_default();
                 self.begun = !line.trim().is_empty();
-                let line = self.line(message, line, self.start).text();
+                let line = self.line(message, line, shown.origin(self.start)).text();
                 line.get(self.col..).unwrap_or_default().to_owned()
             };
             self.col += more.len();
@@ -122,7 +140,7 @@ impl Body {
         lines
     }
 
-    /// A line of the text that begins at an offset.
+    /// A line that begins at an offset of the message's text.
     fn line<'a>(&self, message: &'a Message, line: &'a str, offset: usize) -> Line<'a> {
         let text = line.strip_suffix('\r').unwrap_or(line);
         let found = message.attachments.binary_search_by_key(&offset, |it| it.at);
