@@ -314,11 +314,12 @@ local function is_late(behind)
   return false
 end
 
---- How long what there is may be waited for, in milliseconds. Whoever is later than half of what a
---- prompt may wait is not heard.
+--- How long what there is may be waited for, in milliseconds. The core hears nobody who is later
+--- than half of what a prompt may wait.
 ---@return number
 local function patience()
-  return math.max(500, require('acp.config').get().rewind.wait_ms / 2) * 0.9
+  local wait = require('acp.config').get().rewind.wait_ms
+  return math.min(math.max(500, wait / 2), 4000) * 0.9
 end
 
 --- Tells what there is, once the buffers have what the agent has written; for a while.

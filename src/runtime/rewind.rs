@@ -36,8 +36,10 @@ use crate::session::event::{Event, Wish};
 use crate::session::ids::{SessionId, Tag, TurnId};
 use crate::session::state::{Session, Turn};
 
-/// How long the editor may take to tell what it has; longer where a prompt may wait longer.
+/// How long the editor may take to tell what it has; longer where a prompt may wait longer, but an
+/// editor that is busy for so long keeps no agent from working.
 const EDITOR: Duration = Duration::from_millis(500);
+const BUSY_EDITOR: Duration = Duration::from_secs(4);
 
 /// What the user has set.
 #[derive(Debug, Clone)]
@@ -445,7 +447,7 @@ impl Whose {
 /// What the editor has, if it says so in time: in half of what a prompt may wait, so that there is
 /// time for the rest. It is put into bytes elsewhere.
 async fn editor(having: oneshot::Receiver<Having>, wait: Duration) -> impl FnOnce() -> Extra {
-    let patience = EDITOR.max(wait / 2);
+    let patience = (wait / 2).clamp(EDITOR, BUSY_EDITOR);
     let having = timeout(patience, having).await.ok().and_then(Result::ok).unwrap_or_default();
     move || having.extra()
 }

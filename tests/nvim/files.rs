@@ -89,7 +89,7 @@ nvim_tests! {
         nvim.command("2 substitute/two/typed/");
         let busy = "
             require('acp').prompt('go', { on_done = function(err) _G.turn = { err = err } end })
-            local deadline = vim.uv.hrtime() + 15e9
+            local deadline = vim.uv.hrtime() + 25e9
             repeat local read = vim.uv.fs_stat('read') until read or vim.uv.hrtime() > deadline
             return vim.uv.fs_stat('read') ~= nil
         ";
