@@ -144,7 +144,8 @@ end
 local function leave()
   closing = true
   if native then
-    native.shutdown(200)
+    -- It takes less, unless the disk is too busy to write down what is under review.
+    native.shutdown(1500)
   end
 end
 

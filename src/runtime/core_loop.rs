@@ -49,8 +49,8 @@ const TICK: Duration = Duration::from_secs(1);
 const LONG: usize = 32 << 10;
 /// How long the agents' last lines may take to be written when Neovim goes.
 const LAST_LINES: Duration = Duration::from_millis(60);
-/// And what is under review, beyond that.
-const LAST_REVIEWS: Duration = Duration::from_millis(100);
+/// And what is under review, beyond that: on a busy disk, a while is better than to lose it.
+const LAST_REVIEWS: Duration = Duration::from_secs(1);
 
 /// What comes from Neovim.
 #[derive(Debug)]
