@@ -350,7 +350,7 @@ nvim_tests! {
             let before = tree(&nvim.scratch().project());
             // As if another Neovim were at it: the prompt does not wait.
             let lock = lua(&mut nvim, "require('acp.config').get().rewind.wait_ms = 0
-                require('acp.rewind').apply()
+                require('acp.options').send()
                 return vim.fn.glob(require('acp.rewind').folder() .. '/*/lock')");
             let lock = fs::File::open(lock.as_str().unwrap()).unwrap();
             rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
