@@ -129,13 +129,14 @@ local function start(opts)
   if not action then
     return nil, err
   end
-  local id
+  local id ---@type acp.Sent?
   id, err = client.send(action)
-  if id then
-    -- At once, so that no change of the agent can come first.
-    require('acp.files.watch').track_all()
+  if not id then
+    return nil, err
   end
-  return id --[[@as integer?]], err
+  -- At once, so that no change of the agent can come first.
+  require('acp.files.watch').track_all()
+  return id --[[@as integer]]
 end
 
 --- Calls `fn` when the session is usable, at once if it is already.
