@@ -6,8 +6,12 @@ local M = {}
 --- How long one drain may keep the main loop, in nanoseconds.
 local budget = 4e6
 
+--- Milliseconds after the start of the core, and between two, in which those are loaded who have
+--- nothing to do yet.
+local pause, step = 100, 10
+
 --- Modules that handle effects. For one effect they are called in this order. Those that have
---- nothing to know before certain effects come are loaded with the first of these.
+--- nothing to know before certain effects come are loaded with the first of these, or in a pause.
 ---@type { [1]: string, on?: string[] }[]
 local listeners = {
   { 'ui.look' },
@@ -84,19 +88,39 @@ function M.subscribe(type, fn)
   subscribers[type] = list
 end
 
+--- Lets one of the listeners listen.
+---@param i integer its place
+---@param name string
+local function attach_one(i, name)
+  attached[i], place = true, i
+  M.guard(('the start of "%s"'):format(name), function()
+    require('acp.' .. name).attach()
+  end)
+  place = math.huge
+end
+
 --- Lets those listen who have to from the beginning, or now that such an effect has come. Whoever
 --- was loaded by somebody else may have something to lose by any effect.
 ---@param type? string
 local function attach(type)
   for i, listener in ipairs(listeners) do
-    local name, on = 'acp.' .. listener[1], listener.on
-    local due = not on or package.loaded[name] or type and vim.list_contains(on, type)
+    local on = listener.on
+    local due = not on
+      or package.loaded['acp.' .. listener[1]]
+      or type and vim.list_contains(on, type)
     if due and not attached[i] then
-      attached[i], place = true, i
-      M.guard(('the start of "%s"'):format(listener[1]), function()
-        require(name).attach()
-      end)
-      place = math.huge
+      attach_one(i, listener[1])
+    end
+  end
+end
+
+--- Lets the others listen, one at a time: what the first turn needs is there when it begins.
+local function attach_others()
+  for i, listener in ipairs(listeners) do
+    if not attached[i] and not closing then
+      attach_one(i, listener[1])
+      vim.defer_fn(attach_others, step)
+      return
     end
   end
 end
@@ -168,6 +192,7 @@ local function begin(lib)
     callback = leave,
   })
   attach()
+  vim.defer_fn(attach_others, pause)
   return native
 end
 
