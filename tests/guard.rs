@@ -23,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 mod helpers {
     use super::{
         BufRead, BufReader, Child, Command, Duration, ExitStatus, GUARD, Instant, LIMIT, Path, Pid,
-        Signal, Stdio, TUTOR, Value, fs, json, kill_process,
+        Read, Signal, Stdio, TUTOR, Value, fs, json, kill_process,
     };
 
     pub(crate) fn guard(program: &[&str]) -> Command {
@@ -64,6 +64,23 @@ mod helpers {
     pub(crate) fn wait_for(child: &mut Child) -> ExitStatus {
         wait_until("the guard ends", LIMIT, || child.try_wait().unwrap().is_some());
         child.wait().unwrap()
+    }
+
+    /// An agent that tidies up when it is told to end: how it ended, what it left, and how long it took.
+    pub(crate) fn tidies_up() -> (Option<i32>, String, Duration) {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tidy");
+        let script = format!(
+            "trap 'echo done >\"{}\"; exit 6' TERM; echo ready; while :; do sleep 0.01; done",
+            file.display()
+        );
+        let mut child = sh(&script).spawn().unwrap();
+        let mut ready = [0; 6];
+        child.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
+        let begin = Instant::now();
+        drop(child.stdout.take());
+        let code = wait_for(&mut child).code();
+        (code, fs::read_to_string(file).unwrap_or_default(), begin.elapsed())
     }
 
     /// A scenario of everything that is hard to kill. It prints all process ids on one line.
@@ -133,7 +150,8 @@ mod helpers {
 }
 
 use helpers::{
-    Family, guard, nasty, pid_of, read_pids, runs, sh, signal, wait_for, wait_until, write_scenario,
+    Family, guard, nasty, pid_of, read_pids, runs, sh, signal, tidies_up, wait_for, wait_until,
+    write_scenario,
 };
 
 #[test]
@@ -272,23 +290,6 @@ fn everything_dies_with_a_parent_that_was_killed() {
     let outlived = left();
     pids.iter().filter(|pid| runs(**pid)).for_each(|pid| signal(*pid, Signal::KILL));
     assert_eq!(outlived, 0, "of {pids:?}");
-}
-
-/// An agent that tidies up when it is told to end: how it ended, what it left, and how long it took.
-fn tidies_up() -> (Option<i32>, String, Duration) {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("tidy");
-    let script = format!(
-        "trap 'echo done >\"{}\"; exit 6' TERM; echo ready; while :; do sleep 0.01; done",
-        file.display()
-    );
-    let mut child = sh(&script).spawn().unwrap();
-    let mut ready = [0; 6];
-    child.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
-    let begin = Instant::now();
-    drop(child.stdout.take());
-    let code = wait_for(&mut child).code();
-    (code, fs::read_to_string(file).unwrap_or_default(), begin.elapsed())
 }
 
 #[test]
