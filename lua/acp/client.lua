@@ -99,16 +99,22 @@ local function attach_one(i, name)
   place = math.huge
 end
 
---- Lets those listen who have to from the beginning, or now that such an effect has come. Whoever
---- was loaded by somebody else may have something to lose by any effect.
+--- Whether a listener has to listen now. Whoever was loaded by somebody else may have something to
+--- lose by any effect.
+---@param listener { [1]: string, on?: string[] }
+---@param type? string
+---@return boolean
+local function is_due(listener, type)
+  return not listener.on
+    or package.loaded['acp.' .. listener[1]] ~= nil
+    or type ~= nil and vim.list_contains(listener.on, type)
+end
+
+--- Lets those listen who have to from the beginning, or now that such an effect has come.
 ---@param type? string
 local function attach(type)
   for i, listener in ipairs(listeners) do
-    local on = listener.on
-    local due = not on
-      or package.loaded['acp.' .. listener[1]]
-      or type and vim.list_contains(on, type)
-    if due and not attached[i] then
+    if not attached[i] and is_due(listener, type) then
       attach_one(i, listener[1])
     end
   end

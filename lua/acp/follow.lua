@@ -196,15 +196,11 @@ local function watch()
     return
   end
   watching = true
-  vim.api.nvim_create_autocmd('WinClosed', {
-    group = vim.api.nvim_create_augroup('acp', { clear = false }),
-    desc = 'acp: the window to follow in is gone',
-    callback = function(event)
-      if following and following.win == tonumber(event.match) then
-        client.defer(M.stop)
-      end
-    end,
-  })
+  require('acp.autocmd').on('WinClosed', 'acp: the window to follow in is gone', function(event)
+    if following and following.win == tonumber(event.match) then
+      client.defer(M.stop)
+    end
+  end)
 end
 
 --- Follows the session that is meant now, in this window or in the one used last beside the chat.
