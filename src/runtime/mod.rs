@@ -24,6 +24,7 @@ pub mod log;
 pub mod merging;
 pub mod moved;
 pub mod outbox;
+mod owner;
 mod perform;
 pub mod placing;
 pub mod published;

@@ -151,6 +151,16 @@ nvim_tests! {
         wait_pending(&mut nvim, &everything());
     }
 
+    fn a_dead_neovim_that_nobody_waited_for_holds_nothing_back(target: &Target) {
+        let mut nvim = changed(target);
+        let scratch = nvim.scratch().clone();
+        wait_kept(&mut nvim, 4);
+        nvim.kill(Signal::KILL);
+        let mut next = again(target, &scratch, "");
+        wait_pending(&mut next, &everything());
+        nvim.wait_exit(DEADLINE);
+    }
+
     fn what_is_dealt_with_does_not_come_back(target: &Target) {
         let mut nvim = changed(target);
         let scratch = nvim.scratch().clone();

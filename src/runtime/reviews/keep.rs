@@ -27,8 +27,9 @@ use crate::session::ids::SessionId;
 use crate::session::question::FileRange;
 use crate::session::state::Session;
 
-/// How long a change waits for others before it is written down.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How long a change waits for others before it is written down. What happens in between is lost
+/// when Neovim is killed.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Of the time no more than one part in so many is spent with writing.
 const SHARE: u32 = 20;

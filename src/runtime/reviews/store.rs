@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::{Pid, test_kill_process};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
 use crate::changes::format::{Ending, Format};
 use crate::changes::mirror::Mirror;
+use crate::runtime::owner::Owner;
 use crate::runtime::snapshot::objects::{private_folder, write_atomic};
 use crate::runtime::snapshot::sha256;
 
@@ -112,33 +112,6 @@ impl Record {
         let all = [Kind::Changed, Kind::Made, Kind::Deleted];
         all.into_iter().find(|it| it.word() == self.kind).unwrap_or(Kind::Changed)
     }
-}
-
-/// A Neovim.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Owner {
-    pid: u32,
-    /// When its process began, where the system tells: numbers are given again.
-    born: Option<String>,
-}
-
-impl Owner {
-    fn me() -> Owner {
-        let pid = std::process::id();
-        Owner { pid, born: born(pid) }
-    }
-
-    fn lives(&self) -> bool {
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        pid.is_some_and(|it| test_kill_process(it).is_ok()) && born(self.pid) == self.born
-    }
-}
-
-fn born(pid: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program is in parentheses, and may have anything in it.
-    let (_, after) = stat.rsplit_once(") ")?;
-    after.split(' ').nth(19).map(str::to_owned)
 }
 
 /// What is kept of one project.
@@ -303,10 +276,7 @@ mod tests {
 
     /// A folder as a Neovim has it that is gone.
     fn of_the_dead(folder: &Folder) -> Folder {
-        Folder {
-            me: Owner { pid: std::process::id(), born: Some("long ago".into()) },
-            ..folder.clone()
-        }
+        Folder { me: Owner::dead(), ..folder.clone() }
     }
 
     struct Process(Child);
@@ -355,8 +325,7 @@ mod tests {
         let config = config(state.path());
         let folder = Folder::new(state.path(), Path::new("/no/such/project"));
         let process = Process(Command::new("sleep").arg("60").spawn().unwrap());
-        let pid = process.0.id();
-        let other = Folder { me: Owner { pid, born: born(pid) }, ..folder.clone() };
+        let other = Folder { me: Owner::other(&process.0), ..folder.clone() };
         other.put(record("/p/a")).unwrap();
         folder.put(record("/p/b")).unwrap();
         assert!(taken(&folder, &config).is_empty());

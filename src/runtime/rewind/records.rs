@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::late;
 use super::undo::Is;
 use crate::changes::diff::file_diff;
+use crate::runtime::owner::Owner;
 use crate::runtime::snapshot::objects::write_atomic;
 use crate::runtime::snapshot::{Changed, Error, Extra, Snapshot, Snapshots, Was};
 
@@ -43,11 +43,20 @@ pub struct Record {
     /// Whether it is for the review alone, and forgotten when it is over.
     #[serde(default)]
     passing: bool,
-    /// For one that is not over: the process, and what the files were.
-    open: Option<(u32, Snapshot)>,
+    /// For one that is not over.
+    open: Option<Unfinished>,
     /// Where it is written down.
     #[serde(skip)]
     place: PathBuf,
+}
+
+/// What is known of a turn, or a rewind, before it is over.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Unfinished {
+    /// The Neovim that ends it.
+    owner: Owner,
+    /// What the files were.
+    before: Snapshot,
 }
 
 /// What is recorded.
@@ -124,12 +133,13 @@ impl Record {
             What::Look => (String::new(), false, true),
             What::Rewind(prompt) => (prompt, true, false),
         };
+        let me = Owner::me();
         let mut last = 0;
         for record in all(snapshots).iter().filter(|it| it.is_of(key)) {
             if record.is_rewind() != rewind {
                 continue;
             }
-            if record.open.as_ref().is_some_and(|(pid, _)| *pid == std::process::id()) {
+            if record.open.as_ref().is_some_and(|it| it.owner == me) {
                 // It never began.
                 record.forget();
             } else {
@@ -151,7 +161,7 @@ impl Record {
             late: false,
             interrupted: false,
             passing,
-            open: Some((std::process::id(), snapshot)),
+            open: Some(Unfinished { owner: me, before: snapshot }),
             place: snapshots.folder.join("turns").join(name),
         };
         record.save()?;
@@ -160,7 +170,7 @@ impl Record {
 
     /// What the files were, while it is not over.
     pub(super) fn before(&self) -> Option<&Snapshot> {
-        self.open.as_ref().map(|(_, before)| before)
+        self.open.as_ref().map(|it| &it.before)
     }
 
     /// It was taken down late: adds what the agent has deleted since it began, as far as it was known
@@ -171,7 +181,7 @@ impl Record {
         last: &Snapshot,
         since: SystemTime,
     ) -> Result<(), Error> {
-        let Some((_, before)) = &mut self.open else { return Ok(()) };
+        let Some(Unfinished { before, .. }) = &mut self.open else { return Ok(()) };
         for Changed { path, before: was, .. } in late::deleted(snapshots, (last, before), since)? {
             before.put(path, was);
         }
@@ -184,7 +194,7 @@ impl Record {
         snapshots: &Snapshots,
         found: &BTreeMap<PathBuf, Option<Vec<u8>>>,
     ) -> Result<Vec<PathBuf>, Error> {
-        let Some((_, before)) = &mut self.open else { return Ok(Vec::new()) };
+        let Some(Unfinished { before, .. }) = &mut self.open else { return Ok(Vec::new()) };
         snapshots.add(before, found)
     }
 
@@ -194,7 +204,7 @@ impl Record {
         snapshots: &Snapshots,
         mut extra: Extra,
     ) -> Result<Option<Snapshot>, Error> {
-        let Some((_, before)) = self.open.take() else { return Ok(None) };
+        let Some(Unfinished { before, .. }) = self.open.take() else { return Ok(None) };
         if self.passing {
             self.forget();
         }
@@ -253,10 +263,9 @@ pub(super) fn of(snapshots: &Snapshots, key: &Key) -> Vec<Record> {
     let mut records = all(snapshots);
     records.retain(|it| it.is_of(key));
     for record in &mut records {
-        let Some((pid, _)) = record.open else { continue };
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        if pid.is_some_and(|it| test_kill_process(it).is_ok()) {
-            continue;
+        match &record.open {
+            Some(open) if !open.owner.lives() => {}
+            _ => continue,
         }
         if record.passing {
             record.forget();
@@ -296,8 +305,8 @@ pub(super) fn sweep(snapshots: &Snapshots) -> Result<(), Error> {
             wanted.extend(file.changed.before.own().map(str::to_owned));
             wanted.extend(file.changed.after.own().map(str::to_owned));
         }
-        if let Some((_, snapshot)) = &record.open {
-            wanted.extend(snapshot.contents());
+        if let Some(open) = &record.open {
+            wanted.extend(open.before.contents());
         }
     }
     snapshots.sweep(&wanted)
