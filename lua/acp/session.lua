@@ -139,21 +139,16 @@ local function start(opts)
   return id --[[@as integer]]
 end
 
---- Calls `fn` when the session is usable, at once if it is already.
----@param id integer
+--- Calls `fn` when a session that is shown again is usable, at once if it is already.
+---@param info acp.SessionInfo
 ---@param fn acp.OnReady
-local function when_ready(id, fn)
-  local info = M.info(id)
-  if not info or info.state == 'starting' then
-    return require('acp.callbacks').on_ready(id, fn)
+local function when_ready(info, fn)
+  if info.state == 'starting' then
+    return require('acp.callbacks').on_ready(info.id, fn)
   end
   client.defer(function()
-    if info.state == 'failed' then
-      fn({
-        code = 'failed',
-        message = ('session %d has failed'):format(id),
-        hint = 'Type :Acp restart',
-      })
+    if info.failure then
+      fn(info.failure)
     else
       fn(nil, info)
     end
@@ -181,8 +176,11 @@ function M.open(opts)
     return nil, err
   end
   M.touch(id)
-  if opts.on_ready then
-    when_ready(id, opts.on_ready)
+  if opts.on_ready and shown then
+    when_ready(shown, opts.on_ready)
+  elseif opts.on_ready then
+    -- However fast the core is: what becomes of a new session is heard of on the main loop, later.
+    require('acp.callbacks').on_ready(id, opts.on_ready)
   end
   if opts.focus ~= false then
     local ok, why = require('acp.ui.window').show(id)

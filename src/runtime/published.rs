@@ -9,6 +9,7 @@ use super::reviews::Change;
 use crate::session::agent::{AuthMethod, Capabilities, Launch};
 use crate::session::content::plain_text;
 use crate::session::entry::Entry;
+use crate::session::failure::Failure;
 use crate::session::ids::{AskId, RemoteId, SessionId, Tag};
 use crate::session::question::{Body, Permission};
 use crate::session::settings::{Settings, Usage};
@@ -36,6 +37,8 @@ pub struct Summary {
     pub usage: Option<Usage>,
     /// How many questions wait for the user.
     pub pending_permissions: usize,
+    /// Why it has failed.
+    pub failure: Option<Failure>,
 }
 
 /// A permission that waits for the user.
@@ -101,6 +104,7 @@ impl Summary {
             remote: None,
             usage: None,
             pending_permissions: 0,
+            failure: None,
         }
     }
 
@@ -116,6 +120,7 @@ impl Summary {
             remote: session.remote.clone(),
             usage: session.settings.usage.clone(),
             pending_permissions: session.waiting,
+            failure: session.link.failure().cloned(),
         }
     }
 }

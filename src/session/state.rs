@@ -233,6 +233,14 @@ impl Link {
         }
     }
 
+    /// Why it has failed, if it has.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Link::Failed(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
     /// The agent's name for the session, if it knows it.
     pub fn remote(&self) -> Option<(ConnectionId, &RemoteId)> {
         match self {

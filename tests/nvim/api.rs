@@ -37,6 +37,39 @@ nvim_tests! {
         assert_eq!(done, json!(["who waits", "all others"]));
     }
 
+    /// The core may have said no before anybody listens.
+    fn the_reason_of_a_failure_is_never_missed(target: &Target) {
+        let mut nvim = with_agent(target, &json!({}));
+        let done = until_done(&mut nvim, r#"
+            local acp = require('acp')
+            local function slowly(opts)
+              local watch = require('acp.files.watch')
+              local track_all = watch.track_all
+              watch.track_all = function()
+                vim.wait(5000, function() return vim.iter(acp.sessions()):any(function(it)
+                  return it.state == 'failed'
+                end) end, 5, true)
+              end
+              local id = acp.open(opts)
+              watch.track_all = track_all
+              return id
+            end
+            acp.open({ focus = false, on_ready = function(err, session)
+              assert(not err)
+              local failed
+              failed = slowly({ fork = session.id, focus = false, on_ready = function(first)
+                local told = vim.iter(acp.sessions()):find(function(it) return it.id == failed end)
+                require('acp.session').touch(failed)
+                acp.open({ focus = false, on_ready = function(again)
+                  _G.done = { first.code, told.state, told.failure.code, again.code, again.message }
+                end })
+              end })
+            end })
+        "#);
+        let code = "not_supported";
+        assert_eq!(done, json!([code, "failed", code, code, "fake can't branch off a session"]));
+    }
+
     fn a_session_works_with_no_window(target: &Target) {
         let mut nvim = with_agent(target, &json!({ "prompts": [{ "steps": [{ "say": "answer to {{prompt}}" }] }] }));
         let done = until_done(&mut nvim, r#"

@@ -26,6 +26,7 @@
 ---@field queued integer
 ---@field remote? string the agent's own name for the session
 ---@field usage? acp.Usage
+---@field failure? acp.Err why it has failed, in the state "failed"
 
 --- A prompt that waits for its turn.
 ---@class (exact) acp.Queued

@@ -119,6 +119,7 @@ pub(in crate::nvim) fn summary(lua: &Lua, it: &Summary) -> LuaResult<LuaTable> {
         state: it.state, pending_permissions: it.pending_permissions, queued: it.queued,
         remote: it.remote.as_deref(),
         usage: it.usage.as_ref().map(|it| usage(lua, it)).transpose()?,
+        failure: it.failure.as_ref().map(|it| err(lua, it)).transpose()?,
     ))
 }
 
@@ -224,6 +225,9 @@ fn kept(lua: &Lua, it: Kept) -> LuaResult<LuaTable> {
 }
 
 fn failed(lua: &Lua, effect: LuaTable, it: &Failure) -> LuaResult<LuaTable> {
-    let err = table!(lua, code: it.code(), message: it.message(), hint: it.hint());
-    Ok(table!(effect; err: err))
+    Ok(table!(effect; err: err(lua, it)?))
+}
+
+fn err(lua: &Lua, it: &Failure) -> LuaResult<LuaTable> {
+    Ok(table!(lua, code: it.code(), message: it.message(), hint: it.hint()))
 }
