@@ -63,8 +63,9 @@ end
 ---@param category 'mode'|'model'
 ---@return acp.ConfigOption?
 local function option_for(settings, category)
+  local id = settings.option_for[category]
   for _, option in ipairs(settings.options) do
-    if option.category == category and option.type == 'select' then
+    if option.id == id then
       return option
     end
   end
@@ -101,16 +102,36 @@ function M.list(settings)
   return vim.list_extend(list, vim.tbl_map(of_option, settings.options))
 end
 
+--- The setting with this id.
+---@param settings acp.Settings?
+---@param id string
+---@return acp.Setting?
+function M.by_id(settings, id)
+  for _, setting in ipairs(settings and M.list(settings) or {}) do
+    if setting.id == id then
+      return setting
+    end
+  end
+end
+
+--- The name of a value that a setting has or could have.
+---@param setting acp.Setting
+---@param id string
+---@return string
+function M.name_of(setting, id)
+  for _, value in ipairs(setting.values) do
+    if value.id == id then
+      return text.label(value.name, value.id)
+    end
+  end
+  return text.one_line(id)
+end
+
 --- The name of what a setting is set to.
 ---@param setting acp.Setting
 ---@return string
 function M.current_name(setting)
-  for _, value in ipairs(setting.values) do
-    if value.id == setting.current then
-      return text.label(value.name, value.id)
-    end
-  end
-  return text.one_line(setting.current)
+  return M.name_of(setting, setting.current)
 end
 
 --- The id of a value that was given by id or by name.

@@ -17,6 +17,19 @@ pub struct Settings {
     pub plans: Vec<Plan>,
 }
 
+impl Settings {
+    /// The option that is the session's mode or model. An agent may have several of a category, such
+    /// as the provider of a model and the model: the one named like it comes first.
+    pub fn option_for(&self, category: &str) -> Option<&ConfigOption> {
+        let is_named = |it: &&ConfigOption| it.id == category;
+        let in_category = || {
+            let selects = self.options.iter().filter(|it| matches!(it.setting, Setting::Select(_)));
+            selects.filter(|it| it.category.as_deref() == Some(category))
+        };
+        in_category().find(is_named).or_else(|| in_category().next())
+    }
+}
+
 /// A choice of one among several.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Choice {
@@ -134,4 +147,31 @@ pub enum PlanStatus {
     Pending,
     InProgress,
     Completed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn option(id: &str, category: Option<&str>, setting: Setting) -> ConfigOption {
+        let category = category.map(str::to_owned);
+        ConfigOption { id: id.into(), name: id.into(), description: None, category, setting }
+    }
+
+    #[test]
+    fn of_several_options_the_one_named_like_the_category_counts() {
+        let select = || Setting::Select(Choice::default());
+        let options = vec![
+            option("fast", Some("model"), Setting::Boolean(true)),
+            option("provider", Some("model"), select()),
+            option("model", Some("model"), select()),
+            option("how", Some("mode"), select()),
+            option("mode", None, select()),
+        ];
+        let settings = Settings { options, ..Settings::default() };
+        let found = |category| settings.option_for(category).map(|it| it.id.as_str());
+        assert_eq!(found("model"), Some("model"));
+        assert_eq!(found("mode"), Some("how"), "an option of no category is nothing in particular");
+        assert_eq!(found("thought_level"), None);
+    }
 }

@@ -93,7 +93,7 @@ nvim_tests! {
         wait_params(&mut nvim, "session/set_model", &json!({ "modelId": "b" }));
         nvim.wait_screen("Plan first · Big  ready");
         // Said when the agent has answered: what is said next must not come before.
-        nvim.wait_screen("model: b");
+        nvim.wait_screen("model: Big");
         assert_eq!(nvim.lua("return vim.fn.getcompletion('Acp mode ', 'cmdline')", json!([])), json!(["ask", "plan"]));
         nvim.input(":Acp mode nonsense<CR>");
         nvim.wait_screen("fake has no mode \"nonsense\", there are ask, plan");
@@ -112,7 +112,7 @@ nvim_tests! {
         nvim.wait_until("the switch", DEADLINE, |nvim| calls(nvim, "session/set_config_option").len() == 2);
         let switch = &calls(&nvim, "session/set_config_option")[1];
         assert_eq!((&switch["configId"], &switch["value"]), (&json!("web"), &json!(true)));
-        nvim.wait_screen("Web: true");
+        nvim.wait_screen("Web: on");
         nvim.input(":Acp config<CR>");
         let frame = wait_choices(&mut nvim, "2  Level: Low");
         assert!(frame.find("1  How: Plan").is_some() && frame.find("3  Web: on").is_some(), "{}", frame.text());
@@ -122,6 +122,36 @@ nvim_tests! {
         nvim.wait_until("the level", DEADLINE, |nvim| calls(nvim, "session/set_config_option").len() == 3);
         assert_eq!(calls(&nvim, "session/set_config_option")[2]["value"], "high");
         assert_polite(&nvim);
+    }
+
+    /// Some agents have the provider of the model in the same category, and tell it first.
+    fn the_model_is_the_option_of_that_name(target: &Target) {
+        let value = |id: &str, name: &str| json!({ "value": id, "name": name });
+        let select = |id: &str, name: &str, current: &str, values: Value| {
+            json!({ "id": id, "name": name, "category": "model", "type": "select", "currentValue": current, "options": values })
+        };
+        let mut nvim = ready(target, &setable(&json!({ "configOptions": [
+            select("provider", "Provider", "cloud", json!([value("cloud", "Cloud"), value("local", "Local")])),
+            select("model", "Model", "s", json!([value("s", "Small"), value("b", "Big")])),
+        ] })));
+        nvim.wait_screen("Small  ready");
+        nvim.input(":Acp model<CR>");
+        wait_choices(&mut nvim, "2    Big");
+        nvim.input("2");
+        wait_params(&mut nvim, "session/set_config_option", &json!({ "configId": "model", "value": "b" }));
+        nvim.wait_screen("Big  ready");
+    }
+
+    /// What is said is what the agent has answered, not what was wanted.
+    fn an_agent_may_take_another_value(target: &Target) {
+        let mut scenario = setable(&options());
+        scenario["on"]["session/set_config_option"] = json!({ "result": options() });
+        let mut nvim = ready(target, &scenario);
+        nvim.wait_screen("Ask  ready");
+        nvim.input(":Acp config level high<CR>");
+        nvim.wait_screen("Level is Low: fake did not take High");
+        nvim.input(":Acp config level low<CR>");
+        nvim.wait_screen("Level: Low");
     }
 
     fn an_agent_may_change_its_mode(target: &Target) {

@@ -8,11 +8,32 @@ local text = require('acp.text')
 ---@type table<string, acp.Subcommand>
 local M = {}
 
+--- Tells what a setting is set to now: the agent may have taken something else than was wanted.
+---@param info acp.SessionInfo
+---@param before acp.Setting
+---@param wanted string
+local function tell(info, before, wanted)
+  local setting = settings.by_id(settings.get(info.id), before.id)
+  if setting and setting.current ~= wanted then
+    local words = '%s is %s: %s did not take %s'
+    local name = settings.current_name(setting)
+    local message = words:format(setting.name, name, info.agent, settings.name_of(before, wanted))
+    return notify.show(text.one_line(message), 'warn')
+  end
+  local name = settings.name_of(before, wanted)
+  notify.show(text.one_line(('%s: %s'):format(before.name, name)))
+end
+
 ---@param info acp.SessionInfo
 ---@param setting acp.Setting
 ---@param value string
 local function set(info, setting, value)
-  here.ask(info, setting.ask(value), ('%s: %s'):format(setting.name, value))
+  require('acp.session').ask(info.id, setting.ask(value), function(err)
+    if err then
+      return notify.err(err)
+    end
+    tell(info, setting, value)
+  end)
 end
 
 ---@param setting acp.Setting
@@ -99,17 +120,6 @@ end
 M.mode = for_category('mode')
 M.model = for_category('model')
 
----@param known acp.Settings?
----@param id string
----@return acp.Setting?
-local function by_id(known, id)
-  for _, setting in ipairs(known and settings.list(known) or {}) do
-    if setting.id == id then
-      return setting
-    end
-  end
-end
-
 ---@param info acp.SessionInfo
 ---@param list acp.Setting[]
 local function pick_setting(info, list)
@@ -131,7 +141,7 @@ M.config = {
   complete = function(args)
     local known = here.settings()
     if args[1] then
-      return value_ids(by_id(known, args[1]))
+      return value_ids(settings.by_id(known, args[1]))
     end
     return vim.tbl_map(function(setting)
       return setting.id
@@ -141,7 +151,7 @@ M.config = {
     local info = here.session()
     local known = info and settings.get(info.id)
     local list = known and settings.list(known) or {}
-    local setting = args[1] and by_id(known, args[1])
+    local setting = args[1] and settings.by_id(known, args[1])
     if not info then
       return
     elseif setting then

@@ -112,6 +112,7 @@
 ---@field modes? acp.Choice
 ---@field models? acp.Choice
 ---@field options acp.ConfigOption[]
+---@field option_for { mode?: string, model?: string } ids of the options that are mode and model
 ---@field commands acp.SlashCommand[]
 ---@field plans acp.Plan[]
 ---@field can acp.Capabilities

@@ -12,6 +12,8 @@ use crate::session::settings::{
 /// All of a session that is not its chat.
 pub(in crate::nvim) fn settings(lua: &Lua, info: SettingsInfo) -> LuaResult<LuaTable> {
     let settings = info.settings;
+    let [mode, model] =
+        ["mode", "model"].map(|it| settings.option_for(it).map(|it| it.id.clone()));
     let choice = |it: Option<Choice>| it.map(|it| self::choice(lua, it)).transpose();
     let commands = list(lua, settings.commands, |lua, it| {
         Ok(table!(lua, name: it.name, description: it.description, hint: it.hint))
@@ -21,6 +23,7 @@ pub(in crate::nvim) fn settings(lua: &Lua, info: SettingsInfo) -> LuaResult<LuaT
         modes: choice(settings.modes)?,
         models: choice(settings.models)?,
         options: list(lua, settings.options, option)?,
+        option_for: table!(lua, mode: mode, model: model),
         commands: commands,
         plans: list(lua, settings.plans, plan)?,
         can: can(lua, info.can, info.steering)?,

@@ -118,12 +118,9 @@ impl Session {
     }
 
     fn mode(&mut self, mode: String, out: &mut Outcome) {
-        for option in &mut self.settings.options {
-            if let (Some("mode"), Setting::Select(choice)) =
-                (option.category.as_deref(), &mut option.setting)
-            {
-                choice.current.clone_from(&mode);
-            }
+        let option = self.settings.option_for("mode").map(|it| it.id.clone());
+        if let Some(Setting::Select(choice)) = option.and_then(|id| self.option(&id)) {
+            choice.current.clone_from(&mode);
         }
         let Some(choice) = &mut self.settings.modes else { return };
         if choice.current == mode {

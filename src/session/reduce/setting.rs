@@ -80,10 +80,7 @@ impl State {
 impl Session {
     /// Modes and models are options where the agent has them as such.
     fn in_its_terms(&self, ask: Ask) -> Ask {
-        let option = |category: &str| {
-            let mut options = self.settings.options.iter();
-            options.find(|it| it.category.as_deref() == Some(category)).map(|it| it.id.clone())
-        };
+        let option = |category| self.settings.option_for(category).map(|it| it.id.clone());
         match ask {
             Ask::SetMode(id) => match option("mode") {
                 Some(option) => Ask::SetOption(option, id),
@@ -144,7 +141,7 @@ impl Session {
         }
     }
 
-    fn option(&mut self, id: &str) -> Option<&mut Setting> {
+    pub(super) fn option(&mut self, id: &str) -> Option<&mut Setting> {
         let option = self.settings.options.iter_mut().find(|it| it.id == id)?;
         Some(&mut option.setting)
     }
