@@ -212,6 +212,10 @@ function M.agents()
     local agent = known.agents[name]
     table.insert(rows, { name, ('`%s`'):format(table.concat(agent.command or {}, ' ')) })
     table.insert(rows, { '', agent.install or '' })
+    if agent.other_way then
+      table.insert(rows, { '', ('or `%s`'):format(table.concat(agent.other_way.command, ' ')) })
+      table.insert(rows, { '', agent.other_way.install })
+    end
     table.insert(rows, { '', agent.home or '' })
   end
   return columns(rows)

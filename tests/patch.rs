@@ -220,8 +220,8 @@ fn change(session: &mut Session, step: &Step) -> Option<usize> {
             session.entries.push(Entry::Message(message));
         }
         Step::Fail(lines) => {
-            let stderr = (0..*lines).map(|line| format!("line {line}")).collect();
-            let failure = Failure::Died { agent: "agent".into(), exit: Exit::Code(1), stderr };
+            let last_words = (0..*lines).map(|line| format!("line {line}")).collect();
+            let failure = Failure::Died { agent: "agent".into(), exit: Exit::Code(1), last_words };
             session.entries.push(Entry::Failure(failure));
         }
         Step::Note => session.entries.push(Entry::Note(Note::Stopped(StopReason::Cancelled))),

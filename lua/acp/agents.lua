@@ -16,12 +16,36 @@ local M = {}
 ---@field mcp_servers? acp.McpServers|false
 ---@field directories? string[]
 
+--- What is known of an agent, by the way in which it is installed, or could be.
+---@param base acp.KnownAgent
+---@return acp.KnownAgent
+local function as_installed(base)
+  local other = base.other_way
+  if not other then
+    return base
+  end
+  local function there(program)
+    return vim.fn.executable(program) == 1
+  end
+  local result = vim.tbl_extend('force', {}, base) ---@type acp.KnownAgent
+  result.other_way = nil
+  if not there(base.command[1]) and there(other.command[1]) then
+    result.command = other.command
+  end
+  local uname = vim.uv.os_uname()
+  local manager = vim.split(base.install or '', ' ')[1]
+  if ('%s %s'):format(uname.sysname, uname.machine) == other.platform and not there(manager) then
+    result.install = other.install
+  end
+  return result
+end
+
 --- An agent by name, the user's settings laid over what is known; nil when there is none.
 ---@param name string
 ---@return acp.Agent?
 function M.get(name)
   local user = require('acp.config').get().agents[name]
-  local base = known.agents[name]
+  local base = known.agents[name] and as_installed(known.agents[name])
   if user == false or (not user and not base) then
     return nil
   end

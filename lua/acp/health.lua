@@ -195,7 +195,11 @@ local function report(entry)
   elseif err.code == 'agent_not_found' and entry.agent.install then
     health.error(err.message, ('Install it with `%s`'):format(entry.agent.install))
   else
-    health.error(err.message, err.code == 'config' and err.hint or '`:Acp log` has the details')
+    local advice = { err.code == 'config' and err.hint or '`:Acp log` has the details' }
+    if err.last_words then
+      table.insert(advice, 1, 'Its last words: ' .. table.concat(err.last_words, '\n'))
+    end
+    health.error(err.message, advice)
   end
 end
 

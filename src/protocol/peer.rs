@@ -87,8 +87,9 @@ impl Reader<'_> {
         rpc::read(&text, &mut |message| match message {
             Ok(message) => self.message(message, each),
             Err(error) => {
-                tracing::warn!(connection = %self.connection, %error, line = %start_of(&text), "skipped");
-                each(Happened::Unrecognized);
+                let line = start_of(&text);
+                tracing::warn!(connection = %self.connection, %error, line, "skipped");
+                each(Happened::Printed(line));
             }
         });
     }

@@ -138,6 +138,8 @@ pub enum Happened {
     /// A message that was understood and needs nothing done, or could not be understood; logged
     /// where it was read.
     Unrecognized,
+    /// It wrote a line that is no message: the beginning of it.
+    Printed(String),
 }
 
 /// The answer to one of our requests, with what the request was about.

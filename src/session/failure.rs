@@ -27,8 +27,8 @@ pub enum Failure {
         agent: String,
         /// How.
         exit: Exit,
-        /// Its last words.
-        stderr: Vec<String>,
+        /// What it wrote last: to stderr and, before it spoke the protocol, to stdout.
+        last_words: Vec<String>,
     },
     /// The agent said no to `initialize` or `session/new`.
     Refused {
@@ -280,7 +280,7 @@ impl Failure {
     /// The agent's last words, when it has any to tell.
     pub fn last_words(&self) -> &[String] {
         match self {
-            Failure::Died { stderr, .. } => stderr,
+            Failure::Died { last_words, .. } => last_words,
             _ => &[],
         }
     }

@@ -118,6 +118,7 @@ impl State {
                 self.turn_ended_by_word(connection, (&remote, reason), out);
             }
             Happened::Unrecognized => {}
+            Happened::Printed(line) => self.printed(connection, line),
         }
     }
 

@@ -131,6 +131,8 @@ pub struct Connection {
     pub held: VecDeque<(RemoteId, Update)>,
     /// The sessions it served when it was told to end.
     pub served: Vec<SessionId>,
+    /// The last lines it printed before it spoke the protocol.
+    pub printed: VecDeque<String>,
 }
 
 /// How far a run of an agent is.

@@ -5,7 +5,7 @@
 //! rendered anew when they change.
 
 mod breaks;
-mod failure;
+pub(super) mod failure;
 mod marks;
 pub(super) mod message;
 pub(super) mod note;

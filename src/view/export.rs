@@ -1,9 +1,10 @@
 //! The chat as a Markdown document, entry by entry.
 
 use super::block::message::CODES;
-use super::block::{note, owner, tool_call};
+use super::block::{failure, note, owner, tool_call};
 use super::markdown::Markdown;
 use crate::session::entry::{Entry, Role};
+use crate::session::failure::Failure;
 use crate::session::state::Session;
 
 /// The entry at `index` as Markdown. A message comes with its heading; its text stands at the end,
@@ -27,7 +28,7 @@ pub fn markdown(session: &Session, index: usize) -> String {
         Entry::ToolCall(tool_call) => text.push_str(&tool_call::words(tool_call)),
         Entry::Failure(failure) => {
             text.push_str(&format!("> **{}**", failure.message()));
-            for line in failure.last_words() {
+            for line in last_words(failure) {
                 text.push_str(&format!("\n>     {line}"));
             }
             if let Some(hint) = failure.hint() {
@@ -108,6 +109,11 @@ fn named(above: &[&str]) -> Option<String> {
     let line = above.iter().rev().find(|it| !it.trim().is_empty())?;
     let words = line.trim_matches([' ', '*', '`', ':', '#', '_', '>']);
     (is_path(&words) && !words.contains(char::is_whitespace)).then(|| words.to_owned())
+}
+
+/// A dead agent's last words, for other places than the chat.
+pub fn last_words(failure: &Failure) -> Vec<String> {
+    failure::last_words(failure)
 }
 
 #[cfg(test)]

@@ -56,6 +56,24 @@ nvim_tests! {
         assert!(text.contains("no licence"), "{text}");
     }
 
+    /// Some say why on stdout, before they speak the protocol.
+    fn an_agent_that_prints_why_it_ends(target: &Target) {
+        let mut nvim = Nvim::start(target, Options::default());
+        nvim.lua(r#"
+            local words = [[printf '{"level":"info"}\nold is no longer maintained,\033[31m use new\nbye']]
+            require('acp').setup({ agents = { old = { command = { 'sh', '-c', words } } } })
+            require('acp').open({ agent = 'old', on_ready = function(err) _G.err = err end })
+        "#, json!([]));
+        let text = wait_transcript(&mut nvim, "exit code 0");
+        assert!(text.contains("old is no longer maintained, use new\n") && text.contains("bye\n"), "{text}");
+        nvim.wait_screen("old is no longer maintained, use new");
+        let last = nvim.lua("return _G.err.last_words", json!([]));
+        assert_eq!(last, json!(["{\"level\":\"info\"}", "old is no longer maintained, use new", "bye"]));
+        nvim.command("checkhealth acp");
+        let report = nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')", json!([]));
+        assert!(report.as_str().unwrap().contains("old is no longer maintained, use new"), "{report}");
+    }
+
     fn a_refused_initialize(target: &Target) {
         let mut nvim = with_agent(target, &json!({ "on": { "initialize": { "error": { "code": -32603, "message": "not today" } } } }));
         open(&mut nvim, "AcpChat");

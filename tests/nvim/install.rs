@@ -87,6 +87,23 @@ nvim_tests! {
         assert_eq!(names, declared);
     }
 
+    fn an_agent_that_comes_in_two_packages(target: &Target) {
+        let mut nvim = Nvim::start(target, Options::default());
+        let found = nvim.lua(r#"
+            local there = {}
+            vim.fn.executable = function(program) return there[program] and 1 or 0 end
+            vim.uv.os_uname = function() return { sysname = 'Linux', machine = 'x86_64' } end
+            local function goose(...)
+              there = {}
+              for _, program in ipairs({ ... }) do there[program] = true end
+              local agent = require('acp.agents').get('goose')
+              return agent.command[1] .. ' ' .. agent.install:match('^%a+')
+            end
+            return { goose(), goose('brew'), goose('goose'), goose('goose-binary-linux-x64'), goose('goose', 'goose-binary-linux-x64', 'brew') }
+        "#, json!([]));
+        assert_eq!(found, json!(["goose npm", "goose brew", "goose npm", "goose-binary-linux-x64 npm", "goose brew"]));
+    }
+
     fn health_starts_the_agents(target: &Target) {
         let mut nvim = with_agent(target, &json!({ "on": { "initialize": { "merge": { "agentInfo": { "version": "7.8.9" } } } } }));
         nvim.lua("require('acp').setup(vim.tbl_deep_extend('force', require('acp.config').get(), { agents = { gone = { command = { 'no-such-program' }, install = 'pip install gone' } } }))", json!([]));

@@ -221,8 +221,8 @@ fn notes_and_failures() {
     for note in notes {
         chat.session.entries.push(Entry::Note(note));
     }
-    let stderr = (1..=9).map(|it| format!("\u{1b}[31mline {it}\u{1b}[0m")).collect();
-    let died = Failure::Died { agent: "agent".into(), exit: Exit::Code(3), stderr };
+    let last_words = (1..=13).map(|it| format!("\u{1b}[31mline {it}\u{1b}[0m")).collect();
+    let died = Failure::Died { agent: "agent".into(), exit: Exit::Code(3), last_words };
     chat.session.entries.push(Entry::Failure(died));
     check("notes_and_failures", &chat.session, &[]);
 }

@@ -6,6 +6,13 @@
 ---@field env? table<string, string>
 ---@field install? string
 ---@field home? string
+---@field other_way? acp.OtherWay
+
+--- Another package of an agent, whose program has another name.
+---@class (exact) acp.OtherWay
+---@field command string[]
+---@field install string
+---@field platform string where there is such a package, as system and machine
 
 local M = {}
 
@@ -79,11 +86,16 @@ M.agents = {
     command = { 'goose', 'acp' },
     install = 'brew install block-goose-cli',
     home = 'https://block.github.io/goose',
+    other_way = {
+      command = { 'goose-binary-linux-x64', 'acp' },
+      install = npm('@aaif/goose-binary-linux-x64'),
+      platform = 'Linux x86_64',
+    },
   },
   kimi = {
     command = { 'kimi', 'acp' },
-    install = 'uv tool install kimi-cli',
-    home = 'https://moonshotai.github.io/kimi-cli',
+    install = npm('@moonshot-ai/kimi-code'),
+    home = 'https://github.com/MoonshotAI/kimi-code',
   },
   cursor = {
     command = { 'cursor-agent', 'acp' },

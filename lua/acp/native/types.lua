@@ -6,6 +6,7 @@
 ---@field code string stable, for programs
 ---@field message string what failed and why
 ---@field hint? string what to do about it
+---@field last_words? string[] the last lines of an agent that died
 
 ---@class (exact) acp.Cost
 ---@field amount number

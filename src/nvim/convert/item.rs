@@ -12,6 +12,7 @@ use crate::session::ids::SessionId;
 use crate::session::settings::Usage;
 use crate::session::tool_call::Location;
 use crate::view::detail::{Attached, File, Header, Tab};
+use crate::view::export;
 use crate::view::model::{Code, Patch, Place, SurfaceId};
 
 /// What Lua fetches at once: changes to transcripts, then what happened.
@@ -229,5 +230,8 @@ fn failed(lua: &Lua, effect: LuaTable, it: &Failure) -> LuaResult<LuaTable> {
 }
 
 fn err(lua: &Lua, it: &Failure) -> LuaResult<LuaTable> {
-    Ok(table!(lua, code: it.code(), message: it.message(), hint: it.hint()))
+    let last_words = export::last_words(it);
+    let last_words = (!last_words.is_empty()).then_some(last_words);
+    Ok(table!(lua,
+        code: it.code(), message: it.message(), hint: it.hint(), last_words: last_words))
 }

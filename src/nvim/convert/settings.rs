@@ -12,8 +12,7 @@ use crate::session::settings::{
 /// All of a session that is not its chat.
 pub(in crate::nvim) fn settings(lua: &Lua, info: SettingsInfo) -> LuaResult<LuaTable> {
     let settings = info.settings;
-    let [mode, model] =
-        ["mode", "model"].map(|it| settings.option_for(it).map(|it| it.id.clone()));
+    let [mode, model] = ["mode", "model"].map(|it| settings.option_for(it).map(|it| it.id.clone()));
     let choice = |it: Option<Choice>| it.map(|it| self::choice(lua, it)).transpose();
     let commands = list(lua, settings.commands, |lua, it| {
         Ok(table!(lua, name: it.name, description: it.description, hint: it.hint))

@@ -17,6 +17,8 @@ const ATTEMPTS: u32 = 8;
 /// The first pause between two attempts; each is twice as long, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How many lines are kept of what an agent prints before it speaks the protocol.
+const PRINTED: usize = 8;
 
 impl State {
     /// Ties a session to a run of its agent: a running one if there is one, else a new one.
@@ -48,9 +50,15 @@ impl State {
         self.next_connection += 1;
         let id = ConnectionId(self.next_connection);
         out.effects.push(Effect::Spawn { connection: id, launch: launch.clone() });
-        let (held, served) = (VecDeque::new(), Vec::new());
-        let phase = Phase::Starting;
-        let mut connection = Connection { launch, phase, probe, patience: 0, held, served };
+        let mut connection = Connection {
+            launch,
+            phase: Phase::Starting,
+            probe,
+            patience: 0,
+            held: VecDeque::new(),
+            served: Vec::new(),
+            printed: VecDeque::new(),
+        };
         connection.expect_answer(id, out);
         self.connections.insert(id, connection);
         id
@@ -87,9 +95,10 @@ impl State {
         (exit, stderr): (Exit, Vec<String>),
         out: &mut Outcome,
     ) {
-        let Some(connection) = self.connections.remove(&id) else { return };
+        let Some(mut connection) = self.connections.remove(&id) else { return };
         let agent = connection.launch.agent.clone();
         let expected = connection.phase == Phase::Ending;
+        let last_words = stderr.into_iter().chain(connection.printed.drain(..)).collect();
         let served = match expected {
             true => connection.served.clone(),
             false => self.sessions_on(id),
@@ -99,9 +108,21 @@ impl State {
         }
         let failure = match expected {
             true => Failure::Killed { agent },
-            false => Failure::Died { agent, exit, stderr },
+            false => Failure::Died { agent, exit, last_words },
         };
         self.lost((id, connection), &failure, out);
+    }
+
+    /// An agent that ends before it speaks the protocol may say why in words for people. Later such
+    /// lines are noise.
+    pub(super) fn printed(&mut self, id: ConnectionId, line: String) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        if let Phase::Starting | Phase::Initializing { .. } = connection.phase {
+            connection.printed.push_back(line);
+            if connection.printed.len() > PRINTED {
+                connection.printed.pop_front();
+            }
+        }
     }
 
     /// A run of an agent is gone: whoever depended on it learns why, or seeks it again.
@@ -187,6 +208,7 @@ impl State {
             return;
         }
         connection.phase = Phase::Ready(info);
+        connection.printed.clear();
         connection.expect_answer(id, out);
         for session in self.sessions_on(id) {
             self.make(session, out);
