@@ -30,7 +30,7 @@ impl Owner {
     /// has its number still, and answers signals as if it lived.
     pub(super) fn lives(&self) -> bool {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        if !pid.is_some_and(|it| test_kill_process(it).is_ok()) {
+        if pid.is_none_or(|it| test_kill_process(it).is_err()) {
             return false;
         }
         match (Stat::read(self.pid), &self.born) {
