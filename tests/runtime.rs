@@ -125,9 +125,9 @@ fn a_flood_on_stderr_blocks_nobody() {
     ] }] }));
     core.prompt(session, "go", 1);
     match core.finished(1) {
-        Err(Failure::Died { exit: Exit::Code(5), stderr, .. }) => {
-            assert_eq!(stderr.len(), 50);
-            assert_eq!(stderr.last().unwrap(), "last words");
+        Err(Failure::Died { exit: Exit::Code(5), last_words, .. }) => {
+            assert_eq!(last_words.len(), 50);
+            assert_eq!(last_words.last().unwrap(), "last words");
         }
         other => panic!("{other:?}"),
     }
