@@ -16,7 +16,7 @@ fn stderr_flood() {
         { "stderr": { "text": noise, "repeat": 50_000 } }, { "say": "done" }, { "stderr": "last words" }, { "exit": 5 }
     ])));
     match played.finished() {
-        Err(Failure::Died { exit: Exit::Code(5), stderr, .. }) => {
+        Err(Failure::Died { exit: Exit::Code(5), last_words: stderr, .. }) => {
             assert_eq!(stderr.last().unwrap(), "last words");
             assert!(stderr.len() <= 50, "{} lines", stderr.len());
         }

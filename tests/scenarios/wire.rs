@@ -75,7 +75,7 @@ fn a_batch_and_keys_given_twice() {
 fn exits_at_once() {
     let played = go(&json!({ "startup": [{ "stderr": "no licence" }, { "exit": 3 }] }));
     match played.finished() {
-        Err(Failure::Died { exit: Exit::Code(3), stderr, .. }) => {
+        Err(Failure::Died { exit: Exit::Code(3), last_words: stderr, .. }) => {
             assert_eq!(stderr, ["no licence"]);
         }
         other => panic!("{other:?}"),
