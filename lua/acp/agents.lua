@@ -21,7 +21,7 @@ local M = {}
 ---@return acp.KnownAgent
 local function as_installed(base)
   local other = base.other_way
-  if not other then
+  if not other or not base.command then
     return base
   end
   local function there(program)
