@@ -173,6 +173,26 @@ fn the_project_speaks_of_itself_alone() {
     }
 }
 
+/// What a repository says must not be run, and `runtime::git` is where that is seen to.
+#[test]
+fn nobody_else_runs_git() {
+    let runs = ["Command::new(program())", "Command::new(\"git\")"];
+    for path in files("src", "rs") {
+        let text = read(&path);
+        let named = text.contains("\"git\"") && text.contains("Command::new");
+        let runs = runs.iter().any(|it| text.contains(it)) || named;
+        assert!(!runs || path.ends_with("runtime/git/command.rs"), "{}", path.display());
+    }
+    for path in files("lua", "lua").into_iter().chain(files("plugin", "lua")) {
+        let text = read(&path);
+        let lists = text.replace([' ', '\n'], "").replace('"', "'");
+        let words =
+            ["{'git'", "system('git", "jobstart('git", "popen('git", "spawn('git", "termopen('git"];
+        let runs = words.iter().find(|it| lists.contains(**it));
+        assert_eq!(runs, None, "{}", path.display());
+    }
+}
+
 /// The rows of the help's tables on the protocol: a name, and whether it is supported.
 fn protocol_rows() -> Vec<(String, bool)> {
     let help = read("doc/acp.txt");

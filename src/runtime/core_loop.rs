@@ -13,32 +13,32 @@ use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::action::Action;
 use super::agent::Agent;
 use super::audit::Audit;
 use super::bases::{self, Bases, InStep};
 use super::buffers::{BufferId, Buffers, Known, News};
 use super::disk::Disk;
+use super::git;
 use super::input::Input;
 use super::merging::{self, Of, Plan, Refusal, Sides, Wanted};
-use super::moved::Lost;
 use super::outbox::Outbox;
-use super::placing::{self, Wanted as WantedPlace};
+use super::placing;
 use super::published::Published;
-use super::reviews::{self, Chosen, OnDisk, Reviews, Which};
+use super::reviews::{OnDisk, Reviews, Which};
 use super::rewind::{self, Rewind};
-use super::surfaces::{DetailWish, Surfaces};
-use super::taking_back::{Held, TakingBack};
+use super::surfaces::Surfaces;
+use super::taking_back::Held;
 use super::terminal::Running;
 use super::watcher::Watcher;
 use crate::changes::mirror::Mirror;
 use crate::protocol::peer::Peer;
 use crate::session::event::{Event, Happened, Wish};
 use crate::session::failure::Exit;
-use crate::session::ids::{ConnectionId, SessionId, Tag};
+use crate::session::ids::{ConnectionId, SessionId};
 use crate::session::outcome::Outcome;
 use crate::session::state::{State, Turn};
 use crate::session::tool_call::TerminalId;
-use crate::view::model::{Look, SurfaceId};
 
 /// The least time between two frames: about 60 a second.
 const FRAME: Duration = Duration::from_millis(16);
@@ -51,61 +51,6 @@ const LONG: usize = 32 << 10;
 const LAST_LINES: Duration = Duration::from_millis(60);
 /// And what is under review, beyond that: on a busy disk, a while is better than to lose it.
 const LAST_REVIEWS: Duration = Duration::from_secs(1);
-
-/// What comes from Neovim.
-#[derive(Debug)]
-pub enum Action {
-    /// The user wants something.
-    Wish(Wish),
-    /// A transcript is to be shown, from the beginning.
-    Show(SessionId, SurfaceId),
-    /// A surface is gone.
-    Hide(SurfaceId),
-    /// Everything is to be rendered this way.
-    Look(Look),
-    /// An entry of a transcript is to be opened or closed, or all of them; without a wish, the
-    /// other way.
-    Toggle {
-        /// Where.
-        surface: SurfaceId,
-        /// Which entry; none for all.
-        entry: Option<usize>,
-        /// Whether it shall be open.
-        open: Option<bool>,
-    },
-    /// A change to a file is to be put together with a buffer.
-    Merge(Box<Wanted>),
-    /// Something of the chat is to go into a buffer: where.
-    Place(Box<WantedPlace>),
-    /// Buffers are in step with these files.
-    Track(Vec<InStep>),
-    /// Something about a buffer.
-    Buffer(News),
-    /// The user accepts hunks.
-    Accept(Chosen),
-    /// The user rejects hunks of a file that is not open.
-    RejectFile(Tag, String, Which),
-    /// Something is taken back in a buffer, and in its file.
-    TakingBack(TakingBack),
-    /// How what is under review is kept for the next time.
-    Keep(reviews::Config),
-    /// All hunks of a file are to be told once more.
-    HunksAgain(String),
-    /// How many bytes an agent may read of a file at once.
-    MaxRead(u64),
-    /// A file is not open any more.
-    Forget(String),
-    /// Which of these files have changed.
-    Check(Tag, Vec<String>),
-    /// A file of a buffer is gone: where to.
-    Lost(Lost),
-    /// Something about going back.
-    Rewind(rewind::Wanted),
-    /// A tool call is to be shown, from the beginning.
-    Detail(SurfaceId, DetailWish),
-    /// Neovim is going; answer when everything is said.
-    Shutdown(std::sync::mpsc::Sender<()>),
-}
 
 /// Everything the core thread owns.
 pub(super) struct Core {
@@ -241,6 +186,7 @@ impl Core {
             Action::Check(tag, paths) => self.bases.check(tag, paths, self.outbox.clone()),
             Action::Lost(lost) => self.lost(lost),
             Action::Rewind(wanted) => self.rewind(wanted),
+            Action::Git(question) => git::start(question, self.outbox.clone()),
             Action::Shutdown(_) => {}
         }
     }

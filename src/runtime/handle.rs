@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, channel, unbounded_channel};
 
+pub use super::action::Action;
 use super::audit::Audit;
 use super::bell::Bell;
-pub use super::core_loop::Action;
 use super::core_loop::Core;
 use super::log::{Log, catch_panics};
 use super::outbox::{Item, Outbox};

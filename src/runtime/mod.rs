@@ -4,6 +4,7 @@
 //! thread move bytes and own nothing (`agent`, `terminal`, `disk`). The rest of the plugin sees a [`handle::Handle`]
 //! and the [`outbox`] it drains.
 
+mod action;
 mod agent;
 pub mod ahead;
 mod at_rest;
@@ -11,10 +12,12 @@ pub mod audit;
 mod base64;
 pub mod bases;
 pub mod bell;
+mod beneath;
 pub mod buffers;
 mod core_loop;
 mod diffs;
 pub mod disk;
+pub mod git;
 mod guard;
 pub mod handle;
 mod indexed;

@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 
 use super::ahead::Ahead;
 use super::bell::Bell;
+use super::git::GitAnswer;
 use super::merging::Merged;
 use super::placing::Placed;
 use super::published::Summary;
@@ -62,6 +63,8 @@ pub enum Item {
     Turns(SessionId, Vec<Record>),
     /// What came of a rewind.
     Rewound(Rewound),
+    /// What a repository says, or a piece of it.
+    Git(GitAnswer),
     /// A message for the user.
     Notice(String),
 }

@@ -153,6 +153,34 @@ nvim_tests! {
         assert_polite(&nvim);
     }
 
+    fn a_hostile_repository_runs_nothing(target: &Target) {
+        let mut nvim = beside(target, true);
+        let project = nvim.scratch().project().to_owned();
+        let git = |arguments: &[&str]| {
+            let output = std::process::Command::new("git").current_dir(&project)
+                .args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments)
+                .env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+        };
+        git(&["init", "--quiet"]);
+        git(&["add", "src"]);
+        git(&["commit", "--quiet", "-m", "x"]);
+        for (setting, name) in [("core.fsmonitor", "fsmonitor"), ("diff.evil.textconv", "textconv"), ("filter.evil.clean", "clean"), ("diff.external", "external")] {
+            git(&["config", setting, &format!("touch PWN-{name}; cat")]);
+        }
+        nvim.scratch().write(".gitattributes", "* diff=evil filter=evil\n");
+        nvim.scratch().write("src/lib.rs", "changed\n");
+        nvim.type_keys("@src/li");
+        nvim.wait_screen("src/lib.rs");
+        nvim.input("<Esc>");
+        let blocks = send(&mut nvim, "@diff");
+        let diff = blocks[1]["resource"]["text"].as_str().unwrap();
+        assert!(diff.contains("-on disk\n+changed\n"), "{diff}");
+        let names = std::fs::read_dir(nvim.scratch().project()).unwrap();
+        let ran: Vec<_> = names.map(|it| it.unwrap().file_name().into_string().unwrap()).filter(|it| it.starts_with("PWN")).collect();
+        assert!(ran.is_empty(), "{ran:?}");
+    }
+
     fn chips_tell_what_is_sent_along(target: &Target) {
         let mut nvim = beside(target, true);
         nvim.type_keys("see @src/main.rs and ");

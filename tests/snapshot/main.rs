@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod git;
+mod hostile;
 mod world;
 
 use std::ffi::OsStr;

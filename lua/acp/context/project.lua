@@ -100,30 +100,17 @@ end
 ---@param cwd string
 ---@param listing acp.Listing
 local function ask_git(cwd, listing)
-  local command = { 'git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard' }
-  local rest = ''
-  local function take(_, data)
-    local text = rest .. (data or '')
-    local lines = text:match('^.*%z') or ''
-    rest = text:sub(#lines + 1)
-    for path in lines:gmatch('[^%z]+') do
+  require('acp.git').files(cwd, function(names)
+    for path in names:gmatch('[^%z]+') do
       add(listing, path)
     end
-  end
-  local ok = pcall(
-    vim.system,
-    command,
-    { cwd = cwd, stdout = take, timeout = 20000 },
-    function(result)
-      if result.code ~= 0 and #listing.paths == 0 then
-        return walk(cwd, listing)
-      end
+  end, function(known)
+    if known then
       made(cwd, listing)
+    else
+      walk(cwd, listing)
     end
-  )
-  if not ok then
-    walk(cwd, listing)
-  end
+  end)
 end
 
 --- The files known now, without waiting. A missing or old list is made beside; `fn` is called when

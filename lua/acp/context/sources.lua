@@ -5,9 +5,6 @@ local origin = require('acp.context.origin')
 
 local M = {}
 
---- Bytes of a diff that are sent.
-local longest_diff = 1000000
-
 ---@class (exact) acp.Attachment
 ---@field uri string
 ---@field label string
@@ -105,44 +102,18 @@ function M.diagnostics()
   }
 end
 
----@param output string
----@return acp.Attachment?
-local function diff_of(output)
-  if output == '' then
-    return nil
-  end
-  if #output > longest_diff then
-    output = output:sub(1, longest_diff):gsub('[^\n]*$', '') .. '… the rest is left out\n'
-  end
-  return { uri = 'nvim:///diff', label = 'git diff', text = output, lang = 'diff' }
-end
-
---- What differs from the last commit. `fn` gets nil when nothing does, or git can't say.
+--- What differs from the last commit. `fn` gets nil when nothing does, or git cannot say.
 ---@param cwd string
 ---@param fn fun(attachment: acp.Attachment?)
 function M.diff(cwd, fn)
-  local command = { 'git', '--no-pager', 'diff', '--no-color', '--no-ext-diff' }
-  ---@param rev string[]
-  ---@param otherwise fun()
-  local function run(rev, otherwise)
-    local opts = { cwd = cwd, timeout = 5000 }
-    local ok = pcall(vim.system, vim.list_extend(vim.deepcopy(command), rev), opts, function(result)
-      require('acp.client').defer(function()
-        if result.code ~= 0 then
-          return otherwise()
-        end
-        fn(diff_of(result.stdout or ''))
-      end)
-    end)
-    if not ok then
-      fn(nil)
+  require('acp.git').diff(cwd, function(text, cut)
+    if not text or text == '' then
+      return fn(nil)
     end
-  end
-  run({ 'HEAD' }, function()
-    -- Nothing was committed yet.
-    run({}, function()
-      fn(nil)
-    end)
+    if cut then
+      text = text .. '… the rest is left out\n'
+    end
+    fn({ uri = 'nvim:///diff', label = 'git diff', text = text, lang = 'diff' })
   end)
 end
 

@@ -1,5 +1,7 @@
 //! What Lua asks for.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
@@ -7,6 +9,7 @@ use mlua::prelude::{LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 use super::{
     buffer, merge, optional_text, pairs, place, question, review, rewind, rule, text, texts,
 };
+use crate::runtime::git::{GitQuestion, GitTopic};
 use crate::runtime::handle::Action;
 use crate::runtime::surfaces::DetailWish;
 use crate::session::agent::{How, Launch, McpServer, McpTransport};
@@ -49,6 +52,7 @@ pub(in crate::nvim) fn action(
         | "review_options" => {
             return review::action(kind, table);
         }
+        "git" => return Ok(Action::Git(git(table)?)),
         "place" => return Ok(Action::Place(Box::new(place::wanted(table)?))),
         "merge" | "track" | "forget" | "check" | "lost" | "max_read" => {
             return merge::action(kind, table);
@@ -74,6 +78,16 @@ fn rendering(kind: &str, table: &LuaTable) -> LuaResult<Action> {
         }
         _ => Action::Toggle { surface: surface()?, entry: None, open: table.get("open")? },
     })
+}
+
+fn git(table: &LuaTable) -> LuaResult<GitQuestion> {
+    let what = match text(table, "what")?.as_str() {
+        "files" => GitTopic::Files,
+        _ => GitTopic::Diff,
+    };
+    let project: LuaString = table.get("cwd")?;
+    let project = OsStr::from_bytes(&project.as_bytes()).into();
+    Ok(GitQuestion { tag: table.get("tag")?, project, what })
 }
 
 /// A place in a list, which Lua counts from 1.

@@ -61,6 +61,11 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
             }
             Item::Turns(session, it) => effects.raw_push(rewind::turns(lua, session, &it)?)?,
             Item::Rewound(it) => effects.raw_push(rewind::rewound(lua, it)?)?,
+            Item::Git(it) => {
+                let bytes = lua.create_string(&it.bytes)?;
+                let it = table!(lua, type: "git", tag: it.tag, text: bytes, known: it.known, cut: it.cut, last: it.last);
+                effects.raw_push(it)?;
+            }
             Item::Notice(message) => {
                 effects.raw_push(table!(lua, type: "notify", level: "error", message: message))?;
             }

@@ -4,7 +4,6 @@
 //! The user's repository is read and never written. What git would do to bytes (attributes,
 //! `autocrlf`, filters) is switched off in ours, and whatever could run other programs too.
 
-mod command;
 mod seed;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,29 +13,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use self::command::{ours, theirs};
-use super::objects::{private_folder, write_atomic};
 use super::{Changed, Content, Error, Files, Name, Snapshot, Snapshots, Was};
+use crate::runtime::git::{GitCommand, GitError, Repository, ours};
 
 /// How long what no index refers to is kept: longer than any turn takes.
 const LOOSE: Duration = Duration::from_secs(3 * 24 * 3600);
 
+/// The last word on every file: bytes are bytes.
+const ATTRIBUTES: &str = "* -text !eol !crlf !ident !filter !working-tree-encoding\n";
+
 /// The user's repository, and our own beside it.
 #[derive(Debug)]
 pub(super) struct Git {
-    /// The top of the work tree.
-    top: PathBuf,
-    /// The project, seen from the top; empty if it is the top.
-    prefix: PathBuf,
-    /// The user's index.
-    index: PathBuf,
-    /// The user's objects.
-    objects: PathBuf,
-    /// What the user excludes in this repository alone.
-    exclude: PathBuf,
-    /// What the user excludes everywhere, if it is in an unusual place.
-    excludes_file: Option<PathBuf>,
-    sha256: bool,
+    user: Repository,
     /// Our own repository.
     own: PathBuf,
 }
@@ -48,44 +37,8 @@ fn own(snapshots: &Snapshots) -> PathBuf {
 impl Git {
     /// The repository of a project; none if there is none, or no program `git`.
     pub(super) fn find(snapshots: &Snapshots) -> Option<Git> {
-        let project = &snapshots.project;
-        let said = theirs(
-            project,
-            &[
-                "rev-parse",
-                "--show-toplevel",
-                "--git-path",
-                "index",
-                "--git-path",
-                "objects",
-                "--git-path",
-                "info/exclude",
-                "--show-object-format",
-            ],
-        )
-        .run(&[])
-        .ok()?;
-        let lines: Vec<&[u8]> = said.trim_ascii_end().split(|it| *it == b'\n').collect();
-        // More lines than that: one of the paths has a line break in it.
-        let [top, index, objects, exclude, format] = lines.as_slice() else { return None };
-        let path = |bytes: &[u8]| project.join(OsStr::from_bytes(bytes));
-        let top = path(top).canonicalize().ok()?;
-        let prefix = project.strip_prefix(&top).ok()?.to_owned();
-        let excludes_file =
-            theirs(project, &["config", "--type=path", "--get", "core.excludesFile"])
-                .run(&[])
-                .ok()
-                .map(|it| project.join(OsStr::from_bytes(it.trim_ascii_end())));
-        Some(Git {
-            top,
-            prefix,
-            index: path(index),
-            objects: path(objects).canonicalize().ok()?,
-            exclude: path(exclude),
-            excludes_file,
-            sha256: *format == b"sha256",
-            own: own(snapshots),
-        })
+        let user = Repository::find(&snapshots.project)?;
+        Some(Git { user, own: own(snapshots) })
     }
 
     /// Takes a snapshot.
@@ -103,52 +56,21 @@ impl Git {
         self.git(&["update-index", "-z", "--force-remove", "--stdin"]).run(&listed(&left_out))?;
         let tree = self.git(&["write-tree", "--missing-ok"]).run(&[])?;
         let tree = String::from_utf8_lossy(tree.trim_ascii_end()).into_owned();
-        let mut snapshot = Snapshot::new(Files::Git { tree, top: Name(self.top.clone()) });
-        snapshot.complete = left_out.iter().all(|path| self.top.join(path).is_dir());
+        let mut snapshot = Snapshot::new(Files::Git { tree, top: Name(self.user.top.clone()) });
+        snapshot.complete = left_out.iter().all(|path| self.user.top.join(path).is_dir());
         let left_out = left_out.into_iter().chain(self.submodules());
-        snapshot.skipped.extend(left_out.map(|path| Name(self.top.join(path))));
+        snapshot.skipped.extend(left_out.map(|path| Name(self.user.top.join(path))));
         Ok(snapshot)
     }
 
     /// A command in our own repository, for the user's work tree.
-    fn git(&self, arguments: &[&str]) -> command::Git {
-        let mut git = ours(&self.own, &self.top);
-        if let Some(path) = &self.excludes_file {
-            let mut setting = OsStr::new("core.excludesFile=").to_owned();
-            setting.push(path);
-            git.args([OsStr::new("-c"), &setting]);
-        }
-        git.args(arguments.iter().copied());
-        git
+    fn git(&self, arguments: &[&str]) -> GitCommand {
+        self.user.command(&self.own, arguments)
     }
 
     /// Makes our own repository what it has to be.
     fn prepare(&self) -> Result<(), Error> {
-        private_folder(&self.own.join("refs"))?;
-        private_folder(&self.own.join("objects"))?;
-        let (version, format) = match self.sha256 {
-            true => (1, "[extensions]\n\tobjectformat = sha256\n"),
-            false => (0, ""),
-        };
-        let config = format!("[core]\n\trepositoryformatversion = {version}\n{format}");
-        // The last word on every file: bytes are bytes.
-        let attributes = "* -text !eol !crlf !ident !filter !working-tree-encoding\n";
-        let mut alternates = self.objects.as_os_str().as_bytes().to_vec();
-        alternates.push(b'\n');
-        let excludes = fs::read(&self.exclude).unwrap_or_default();
-        let files: [(&str, &[u8]); 5] = [
-            ("config", config.as_bytes()),
-            ("HEAD", b"ref: refs/heads/none\n"),
-            ("info/attributes", attributes.as_bytes()),
-            ("info/exclude", &excludes),
-            ("objects/info/alternates", &alternates),
-        ];
-        for (name, bytes) in files {
-            let path = self.own.join(name);
-            if fs::read(&path).ok().as_deref() != Some(bytes) {
-                write_atomic(&path, bytes)?;
-            }
-        }
+        self.user.stand_in(&self.own, ATTRIBUTES)?;
         // We hold the lock of this project: whoever made this one is gone.
         match fs::remove_file(self.own.join("index.lock")) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
@@ -158,9 +80,9 @@ impl Git {
 
     /// What is not as our index has it, seen from the top.
     fn dirty(&self) -> Result<Vec<PathBuf>, Error> {
-        let scope: &OsStr = match self.prefix.as_os_str().is_empty() {
+        let scope: &OsStr = match self.user.prefix.as_os_str().is_empty() {
             true => OsStr::new("."),
-            false => self.prefix.as_os_str(),
+            false => self.user.prefix.as_os_str(),
         };
         let tracked = || {
             let arguments = ["diff-files", "-z", "--name-only", "--ignore-submodules=all", "--"];
@@ -179,20 +101,21 @@ impl Git {
             let others = others();
             (tracked.join(), others)
         });
-        let tracked = tracked.map_err(|_| Error::Git("diff-files".into(), "failed".into()))??;
+        let tracked =
+            tracked.map_err(|_| GitError::Refused("diff-files".into(), "failed".into()))??;
         Ok([paths(&tracked), paths(&others?)].concat())
     }
 
     /// A path from the root, seen from the top, if the top's repository is the one it is in.
     fn inside(&self, path: &Path) -> Option<PathBuf> {
         let folder = path.parent()?.canonicalize().ok()?;
-        let foreign = |it: &Path| it != self.top && it.join(".git").exists();
-        let mut between = folder.ancestors().take_while(|it| it.starts_with(&self.top));
+        let foreign = |it: &Path| it != self.user.top && it.join(".git").exists();
+        let mut between = folder.ancestors().take_while(|it| it.starts_with(&self.user.top));
         if between.any(foreign) {
             return None;
         }
         let path = folder.join(path.file_name()?);
-        let below = path.strip_prefix(&self.top).ok()?;
+        let below = path.strip_prefix(&self.user.top).ok()?;
         (!below.starts_with(".git")).then(|| below.to_owned())
     }
 
@@ -200,7 +123,7 @@ impl Git {
     fn choose(&self, wanted: BTreeSet<PathBuf>, most: u64) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut sized, mut skipped) = (Vec::new(), Vec::new());
         for path in wanted {
-            let full = self.top.join(&path);
+            let full = self.user.top.join(&path);
             match fs::symlink_metadata(&full) {
                 Err(_) => sized.push((0, path)),
                 Ok(it) if it.is_symlink() => sized.push((0, path)),
@@ -231,7 +154,7 @@ impl Git {
             |path: &&PathBuf| self.git(&arguments).run(&listed(&[(*path).clone()])).is_err();
         match fed.len() {
             0..=200 => Ok(fed.iter().filter(refuses).cloned().collect()),
-            _ => Err(error),
+            _ => Err(error.into()),
         }
     }
 
@@ -247,12 +170,12 @@ impl Git {
         let mut git = self.git(&["check-ignore", "-z", "--stdin"]);
         git.env_remove("GIT_LITERAL_PATHSPECS");
         let said = git.run(&listed(&below)).unwrap_or_default();
-        let plain = |it: &PathBuf| self.top.join(it.strip_prefix(".").unwrap_or(it));
+        let plain = |it: &PathBuf| self.user.top.join(it.strip_prefix(".").unwrap_or(it));
         self::paths(&said).iter().map(plain).collect()
     }
 
     fn submodules(&self) -> Vec<PathBuf> {
-        if !self.top.join(".gitmodules").is_file() {
+        if !self.user.top.join(".gitmodules").is_file() {
             return Vec::new();
         }
         let arguments = ["config", "-z", "-f", ".gitmodules", "--get-regexp", r"\.path$"];
@@ -331,7 +254,7 @@ fn was_of(mode: &str, blob: &str) -> Option<Was> {
 pub(super) fn read(snapshots: &Snapshots, blob: &str) -> Result<Vec<u8>, Error> {
     let mut git = ours(&own(snapshots), &snapshots.project);
     git.args(["cat-file", "blob", blob]);
-    git.run(&[])
+    Ok(git.run(&[])?)
 }
 
 /// The bytes of blobs; those that are not there any more are left out.

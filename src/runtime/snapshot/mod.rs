@@ -39,8 +39,8 @@ pub enum Error {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The program git said no.
-    #[error("git {0}: {1}")]
-    Git(String, String),
+    #[error(transparent)]
+    Git(#[from] super::git::GitError),
     /// Another Neovim has been at it for too long.
     #[error("another Neovim holds the snapshots of this project")]
     Busy,
@@ -308,7 +308,10 @@ impl Snapshots {
                     && let Content::Git(blob) = content
                 {
                     let kept = own.get(blob).ok_or_else(|| {
-                        Error::Git("cat-file".to_owned(), format!("there is no {blob}"))
+                        super::git::GitError::Refused(
+                            "cat-file".to_owned(),
+                            format!("there is no {blob}"),
+                        )
                     })?;
                     *content = Content::Own(kept.clone());
                 }

@@ -10,8 +10,9 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::command::theirs;
 use super::{Git, listed};
+use crate::runtime::beneath::open_regular;
+use crate::runtime::git::theirs;
 use crate::runtime::snapshot::Error;
 
 /// Attributes that change the length of a text whenever they change it.
@@ -22,7 +23,7 @@ const ANYTHING: [&str; 2] = ["filter", "working-tree-encoding"];
 impl Git {
     /// Copies the user's index; the files that have to be read nevertheless.
     pub(super) fn seed(&self) -> Result<Vec<PathBuf>, Error> {
-        let Ok(mut from) = File::open(&self.index) else { return Ok(Vec::new()) };
+        let Ok(mut from) = open_regular(&self.user.index) else { return Ok(Vec::new()) };
         let place = self.own.join("index");
         let mut to = File::create(&place)?;
         let modified = from.metadata()?.modified()?;
@@ -77,7 +78,7 @@ impl Git {
         let sizes = self.sizes(resized.iter().filter_map(|path| blobs.get(path)))?;
         for path in resized {
             let blob = blobs.get(&path).and_then(|it| sizes.get(it)).copied();
-            let now = fs::symlink_metadata(self.top.join(&path)).ok().map(|it| it.len());
+            let now = fs::symlink_metadata(self.user.top.join(&path)).ok().map(|it| it.len());
             if blob != now {
                 unsure.insert(path);
             }
@@ -91,12 +92,12 @@ impl Git {
         blobs: &BTreeMap<PathBuf, String>,
         unsure: &mut BTreeSet<PathBuf>,
     ) -> Result<BTreeSet<PathBuf>, Error> {
-        let setting = theirs(&self.top, &["config", "--get", "core.autocrlf"]).run(&[]);
+        let setting = theirs(&self.user.top, &["config", "--get", "core.autocrlf"]).run(&[]);
         let all = setting.is_ok_and(|it| it.trim_ascii() != b"false");
         let names: Vec<PathBuf> = blobs.keys().cloned().collect();
         let mut converted: BTreeSet<PathBuf> =
             if all { names.iter().cloned().collect() } else { BTreeSet::new() };
-        let mut git = theirs(&self.top, &["check-attr", "-z", "--stdin"]);
+        let mut git = theirs(&self.user.top, &["check-attr", "-z", "--stdin"]);
         git.args(ENDINGS.iter().chain(&ANYTHING));
         let said = git.run(&listed(&names))?;
         let mut parts = said.split(|it| *it == 0);
