@@ -175,7 +175,8 @@ impl Core {
             Action::Accept(chosen) => self.reviews.accept(&chosen),
             Action::RejectFile(tag, path, which) => self.reviews.reject_file(tag, &path, &which),
             Action::TakingBack(it) => {
-                self.held.take(it, &self.buffers, (&self.bases, &self.outbox));
+                let of = (&self.buffers, &self.reviews);
+                self.held.take(it, of, (&self.bases, &self.outbox));
             }
             Action::Keep(config) => self.reviews.set(config),
             Action::HunksAgain(path) => self.reviews.again(&path),

@@ -19,8 +19,9 @@ use std::time::Instant;
 use self::file::{File, lines_of};
 use self::keep::Keeper;
 pub use self::keep::Kept;
+pub(super) use self::on_disk::put_back;
 pub use self::on_disk::{Lost, OnDisk};
-use self::on_disk::{bring_back, put_back, text_on_disk};
+use self::on_disk::{bring_back, text_on_disk};
 use self::settled::Settled;
 pub use self::store::Config;
 pub use self::told::{Change, HunkText, Hunks, Kind, ShownHunk};
@@ -395,6 +396,11 @@ impl Reviews {
         }
         let whole = (*which == Which::All).then_some(file.was);
         Some((file.review.rejection(which), whole))
+    }
+
+    /// Whether the file of a buffer was not there before an agent made it.
+    pub(super) fn is_made(&self, buffer: BufferId) -> bool {
+        self.files.values().any(|it| it.buffer == Some(buffer) && it.kind == Kind::Made)
     }
 
     /// The user rejects hunks of a file that is not open, or all of one that an agent made.

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::bases::{Bases, read};
-use super::buffers::{BufferId, Buffers, Ending};
-use super::disk;
+use super::buffers::{BufferId, Buffers, Format};
 use super::outbox::{Item, Outbox};
+use super::reviews::{Reviews, put_back};
 use super::stamp::{Stamp, stamp};
 use crate::changes::format::split;
-use crate::changes::merge::merge;
+use crate::changes::merge::{merge, merge_value};
 use crate::changes::mirror::Mirror;
 use crate::session::event::DiskError;
 use crate::session::ids::Tag;
@@ -23,51 +23,90 @@ use crate::session::ids::Tag;
 pub enum TakingBack {
     /// Something is about to be taken back in this state of a buffer.
     Begins(BufferId, u64),
-    /// It is, which led to this state. The disk said this of the file when the buffer last followed
-    /// it.
-    Ends(Tag, BufferId, u64, Option<Stamp>),
+    /// It is.
+    Ends(TakenBack),
+}
+
+/// Something was taken back in a buffer.
+#[derive(Debug, Clone, Copy)]
+pub struct TakenBack {
+    /// The editor's name for it.
+    pub tag: Tag,
+    /// Where.
+    pub buffer: BufferId,
+    /// The state that this led to.
+    pub tick: u64,
+    /// What the disk said of the file when the buffer last followed it.
+    pub stamp: Option<Stamp>,
+}
+
+/// What a buffer has, and how that is written.
+#[derive(Debug, Clone)]
+struct BufferText {
+    lines: Mirror,
+    format: Format,
+}
+
+/// What a buffer had before.
+#[derive(Debug)]
+struct Before {
+    text: BufferText,
+    /// Whether the file was not there before an agent made it: with nothing left in it, it goes.
+    made: bool,
 }
 
 /// What buffers had before.
 #[derive(Debug, Default)]
-pub(super) struct Held(BTreeMap<BufferId, Mirror>);
+pub(super) struct Held {
+    before: BTreeMap<BufferId, Before>,
+    /// One write at a time and in order: the next one is of what the last one has left.
+    writes: Arc<tokio::sync::Mutex<()>>,
+}
 
 impl Held {
     /// Does it; the answer goes to the outbox.
     pub(super) fn take(
         &mut self,
         it: TakingBack,
-        buffers: &Buffers,
+        (buffers, reviews): (&Buffers, &Reviews),
         (bases, outbox): (&Arc<Bases>, &Arc<Outbox>),
     ) {
-        let (tag, buffer, tick, stamp) = match it {
+        let text = |buffer, tick| {
+            let (lines, known) = (buffers.copy(buffer, tick)?.clone(), buffers.get(buffer)?.0);
+            Some(BufferText { lines, format: known.format })
+        };
+        let it = match it {
             TakingBack::Begins(buffer, tick) => {
-                self.0.retain(|id, _| *id != buffer && buffers.get(*id).is_some());
-                self.0.extend(buffers.copy(buffer, tick).map(|copy| (buffer, copy.clone())));
+                self.before.retain(|id, _| *id != buffer && buffers.get(*id).is_some());
+                let made = reviews.is_made(buffer);
+                self.before.extend(text(buffer, tick).map(|text| (buffer, Before { text, made })));
                 return;
             }
-            TakingBack::Ends(tag, buffer, tick, stamp) => (tag, buffer, tick, stamp),
+            TakingBack::Ends(it) => it,
         };
-        let before = self.0.remove(&buffer);
-        let known = buffers.get(buffer).map(|it| (it.0.name.clone(), it.0.format.ending));
-        let (path, ending) = known.unwrap_or_default();
+        let before = self.before.remove(&it.buffer);
+        let path = buffers.get(it.buffer).map(|it| it.0.name.clone()).unwrap_or_default();
         let (bases, outbox) = (bases.clone(), outbox.clone());
-        let texts = before.zip(buffers.copy(buffer, tick).cloned());
-        tokio::task::spawn_blocking(move || {
-            let done = match texts {
-                Some(texts) => on_disk(&path, texts, ending, (&bases, stamp)),
-                None => Err("the buffer has changed meanwhile".to_owned()),
-            };
-            outbox.push([Item::Rejected(tag, path, done.err())]);
+        let (texts, writes) = (before.zip(text(it.buffer, it.tick)), self.writes.clone());
+        tokio::spawn(async move {
+            let alone = writes.lock_owned().await;
+            tokio::task::spawn_blocking(move || {
+                let done = match texts {
+                    Some((before, after)) => take_out(&path, it.stamp, (&before, &after), &bases),
+                    None => Err("the buffer has changed meanwhile".to_owned()),
+                };
+                drop(alone);
+                outbox.push([Item::Rejected(it.tag, path, done.err())]);
+            });
         });
     }
 }
 
-fn on_disk(
+fn take_out(
     path: &str,
-    (before, after): (Mirror, Mirror),
-    ending: Ending,
-    (bases, known): (&Bases, Option<Stamp>),
+    known: Option<Stamp>,
+    (before, after): (&Before, &BufferText),
+    bases: &Bases,
 ) -> Result<(), String> {
     let (seen, now) = match read(path) {
         Ok(it) => it,
@@ -80,67 +119,84 @@ fn on_disk(
     if !followed && bases.get(path).is_none_or(|it| it != now) {
         return Err("the file has changed meanwhile".to_owned());
     }
-    let text = without(&now, (&before, &after), ending)?;
-    if text == *now {
+    let text = without(&now, &before.text, after)?;
+    if before.made && text.is_empty() {
+        return put_back(path, Some(&now), None);
+    } else if text == *now {
         return Ok(());
     }
-    disk::write(path, &text).map_err(|error| match error {
-        DiskError::NotFound => "there is no such file".to_owned(),
-        DiskError::Other(words) => words,
-    })?;
+    put_back(path, Some(&now), Some(&text))?;
     bases.written(path, text.into());
     Ok(())
 }
 
 /// What becomes of a file's text if what happened to a buffer happens to it. The rest stays as it
 /// is; why not, where it can't.
-fn without(
-    text: &str,
-    (before, after): (&Mirror, &Mirror),
-    ending: Ending,
-) -> Result<String, &'static str> {
-    let file = split(text, ending);
+fn without(text: &str, before: &BufferText, after: &BufferText) -> Result<String, &'static str> {
+    let file = split(text, before.format.ending);
     let lines: Vec<&str> = file.lines.iter().map(AsRef::as_ref).collect();
-    let (before, after): (Vec<&str>, Vec<&str>) =
-        (before.lines().collect(), after.lines().collect());
-    let merged = merge(&before, &lines, &after);
+    let (was, is): (Vec<&str>, Vec<&str>) =
+        (before.lines.lines().collect(), after.lines.lines().collect());
+    let merged = merge(&was, &lines, &is);
     if !file.exact {
         return Err("its lines end in another way there");
     } else if !merged.conflicts.is_empty() {
         return Err("you have changed the same lines");
     }
-    Ok(Mirror::new(0, merged.resolve(&[])).slice(1, None, file.format))
+    let (old, new) = (before.format, after.format);
+    let format = Format {
+        final_eol: merge_value(&old.final_eol, file.format.final_eol, new.final_eol),
+        bom: merge_value(&old.bom, file.format.bom, new.bom),
+        ..file.format
+    };
+    Ok(Mirror::new(0, merged.resolve(&[])).slice(1, None, format))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::changes::format::Ending;
 
-    fn lines(text: &str) -> Mirror {
-        Mirror::new(0, text.lines())
+    fn lines(text: &str) -> BufferText {
+        BufferText { lines: Mirror::new(0, text.lines()), format: Format::default() }
+    }
+
+    fn with_ending(text: &str, ending: Ending) -> BufferText {
+        BufferText { format: Format { ending, ..Format::default() }, ..lines(text) }
     }
 
     #[test]
     fn what_is_not_saved_stays_out_of_the_file() {
         let file = "one\nTWO\nthree\nfour\nFIVE\n";
-        let before = lines("mine\none\nTWO\nthree\nfour\nFIVE\n");
-        let after = lines("mine\none\ntwo\nthree\nfour\nFIVE\n");
-        let text = without(file, (&before, &after), Ending::Lf);
+        let was = "mine\none\nTWO\nthree\nfour\nFIVE\n";
+        let is = "mine\none\ntwo\nthree\nfour\nFIVE\n";
+        let text = without(file, &lines(was), &lines(is));
         assert_eq!(text.as_deref(), Ok("one\ntwo\nthree\nfour\nFIVE\n"));
         let dos = file.replace('\n', "\r\n");
-        let text = without(&dos, (&before, &after), Ending::CrLf);
+        let (before, after) = (with_ending(was, Ending::CrLf), with_ending(is, Ending::CrLf));
+        let text = without(&dos, &before, &after);
         assert_eq!(text.as_deref(), Ok("one\r\ntwo\r\nthree\r\nfour\r\nFIVE\r\n"));
-        let text = without(file.trim_end(), (&before, &after), Ending::Lf);
+        let text = without(file.trim_end(), &lines(was), &lines(is));
         assert_eq!(text.as_deref(), Ok("one\ntwo\nthree\nfour\nFIVE"));
+    }
+
+    #[test]
+    fn how_the_last_line_ends_is_taken_back_too() {
+        let open = Format { final_eol: false, ..Format::default() };
+        let before = BufferText { format: open, ..lines("mine\none\nTWO\n") };
+        let text = without("one\nTWO", &before, &lines("mine\none\ntwo\n"));
+        assert_eq!(text.as_deref(), Ok("one\ntwo\n"));
     }
 
     #[test]
     fn what_the_file_does_not_have_is_not_taken_from_it() {
         let (before, after) = (lines("one\nTWO\nthree\n"), lines("one\ntwo\nthree\n"));
         let file = "one\ntwo\nthree\n";
-        assert_eq!(without(file, (&before, &after), Ending::Lf).as_deref(), Ok(file));
-        assert_eq!(without("one\nother\nthree\n", (&before, &after), Ending::Lf).ok(), None);
+        assert_eq!(without(file, &before, &after).as_deref(), Ok(file));
+        assert_eq!(without("one\nother\nthree\n", &before, &after).ok(), None);
         // Lines that end in another way would not any more.
-        assert_eq!(without("one\r\nTWO\nthree\r\n", (&before, &after), Ending::CrLf).ok(), None);
+        let before = with_ending("one\nTWO\nthree\n", Ending::CrLf);
+        let after = with_ending("one\ntwo\nthree\n", Ending::CrLf);
+        assert_eq!(without("one\r\nTWO\nthree\r\n", &before, &after).ok(), None);
     }
 }

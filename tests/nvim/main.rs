@@ -58,6 +58,7 @@ mod review_life;
 mod review_persist;
 mod review_ui;
 mod review_unopened;
+mod review_unsaved;
 mod rewind;
 mod rules;
 mod settings;

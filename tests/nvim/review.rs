@@ -212,8 +212,7 @@ nvim_tests! {
             let typed = new().replace("line 9\n", "typed\n").replace("LINE 3", "line 3");
             assert_eq!(text(&mut nvim), typed);
             assert_eq!(lua(&mut nvim, "return vim.bo.modified"), true, "{way:?}");
-            let disk = if way == Way::Asked { old() } else { new() };
-            assert_eq!(nvim.scratch().read("a.txt"), disk, "{way:?}");
+            wait_disk(&mut nvim, "a.txt", &if way == Way::Asked { old() } else { new().replace("LINE 3", "line 3") });
             nvim.input("u");
             wait_pending(&mut nvim, &only("a.txt", "changed", &three()));
             nvim.input("<C-r>");

@@ -71,7 +71,8 @@ end
 ---@param buf integer
 ---@param session integer
 local function mourn(buf, session)
-  local known = watch.is_gone(buf)
+  -- What the user wishes need not be told.
+  local known = watch.is_gone(buf) or expected.author(vim.api.nvim_buf_get_name(buf)) == 0
   M.outlives(buf)
   if known then
     return
@@ -91,6 +92,17 @@ end
 ---@param buf integer
 function M.goes(buf)
   watch.gone(buf)
+end
+
+--- The file of a buffer was written or deleted as the user wishes: nothing is new to the buffer.
+---@param buf integer
+function M.rewritten(buf)
+  local path = watch.path(buf)
+  if path and not watch.stamp(path) then
+    M.outlives(buf)
+  elseif path and watch.is_behind(buf) then
+    M.sync(buf, 0)
+  end
 end
 
 --- What a buffer is about to follow is what the user wants, and no agent's change.
@@ -125,7 +137,10 @@ function M.sync(buf, session)
         local same = plan.is_theirs and watch.has_time(buf, plan.stamp)
         if #plan.changes > 0 or not same then
           follow(buf, path, plan)
-          tell(buf, 'disk', session)
+          -- What nobody did to the buffer is no news.
+          if #plan.changes > 0 or session > 0 then
+            tell(buf, 'disk', session)
+          end
         elseif plan.stamp then
           -- Nothing but who owns it, or who may read it.
           watch.in_step(buf, path, plan.stamp)

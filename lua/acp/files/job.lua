@@ -23,7 +23,6 @@ local most = 40
 ---@field edited? string
 ---@field edited_from? string
 ---@field reject? fun(): acp.Rejection what of pending changes is taken back, as the rows are now
----@field from_disk? boolean whether it is to be taken out of the file too: see `mirror.taking_back`
 ---@field modified? boolean whether the buffer was, just before it was changed
 ---@field clash fun(job: acp.MergeJob, plan: acp.Merged)
 ---@field done fun(plan?: acp.Merged, refused?: string)
@@ -211,7 +210,7 @@ local function carry_out(job, plan)
     return job.clash(job, plan)
   end
   job.modified = vim.bo[job.buf].modified
-  if job.from_disk and job.modified then
+  if job.reject and job.modified then
     mirror.taking_back(job.buf)
   end
   local ok, result = pcall(

@@ -208,6 +208,7 @@ end
 --- Something is about to be taken back in a buffer, and may have to be taken out of its file too.
 ---@param buf integer
 function M.taking_back(buf)
+  M.tell(buf)
   M.level(buf)
   local tick = vim.api.nvim_buf_get_changedtick(buf)
   client.send({ type = 'taking_back', buf = buf, tick = tick } --[[@as acp.Action]])

@@ -42,22 +42,32 @@ function M.release()
   end
 end
 
---- Neovim would read the file again or ask: this once it does neither.
+--- Neovim would ask what to do with a file that has changed: it does not.
 ---@param buf integer
----@param look fun()
-local function undisturbed(buf, look)
-  hush(buf)
-  local group = vim.api.nvim_create_augroup('acp.files.look', { clear = true })
-  vim.api.nvim_create_autocmd('FileChangedShell', {
-    group = group,
+---@return fun() hear it does again
+function M.ignore(buf)
+  local id = vim.api.nvim_create_autocmd('FileChangedShell', {
+    group = vim.api.nvim_create_augroup('acp.files.look', { clear = false }),
     buffer = buf,
     desc = 'acp: the buffer follows by itself',
     callback = function()
       vim.v.fcs_choice = ''
     end,
   })
+  return function()
+    -- It goes with its buffer.
+    pcall(vim.api.nvim_del_autocmd, id)
+  end
+end
+
+--- Neovim would read the file again or ask: this once it does neither.
+---@param buf integer
+---@param look fun()
+local function undisturbed(buf, look)
+  hush(buf)
+  local hear = M.ignore(buf)
   look()
-  vim.api.nvim_del_augroup_by_id(group)
+  hear()
   if quiet[buf] then
     wake(buf)
   end

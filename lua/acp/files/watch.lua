@@ -131,12 +131,20 @@ function M.in_step(buf, path, stamp, written)
   client.send({ type = 'track', files = { file } })
 end
 
+--- Whether something waits for review in a file, although its session may be over.
+---@param path string
+---@return boolean
+local function is_reviewed(path)
+  local store = require('acp.review.store')
+  return (store.file(path) or store.file(find.resolved(path))) ~= nil
+end
+
 --- Begins to watch a buffer that has just been read or written.
 ---@param buf integer
 ---@param written? boolean
 function M.track(buf, written)
   local path = find.file_of(buf)
-  local stamp = path and in_a_project(path) and M.stamp(path)
+  local stamp = path and (in_a_project(path) or is_reviewed(path)) and M.stamp(path)
   if path and stamp then
     mirror.copy(buf)
     M.in_step(buf, path, stamp, written)

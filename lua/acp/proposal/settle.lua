@@ -142,10 +142,7 @@ local function tell_unsaved(parts)
   for _, part in ipairs(parts) do
     if part.on_disk and not told[part.path] then
       told[part.path] = true
-      local name = require('acp.text').one_line(vim.fn.fnamemodify(part.path, ':~:.'))
-      local why = require('acp.text').one_line(part.on_disk)
-      local words = '%s: what you refused is still on the disk, as %s'
-      notify.show(notify.fitting(words:format(name, why), '. :write takes it out'), 'warn')
+      require('acp.review.verbs').tell_on_disk(part.path, part.on_disk)
     end
   end
 end
@@ -288,7 +285,7 @@ local function settle(it, file, parts)
   if #ids == 0 then
     return #others > 0 and replace_all(it, others)
   end
-  local target = { path = file.path, ids = ids, session = it.session, from_disk = true }
+  local target = { path = file.path, ids = ids, session = it.session }
   require('acp.review.verbs').reject(target, function(err, on_disk)
     for _, part in ipairs(rejected) do
       part.state, part.on_disk = err and 'lost' or 'done', on_disk

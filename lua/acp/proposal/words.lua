@@ -60,7 +60,7 @@ function M.reverted(parts)
   for _, part in ipairs(parts) do
     if part.on_disk then
       local path = reason.path_for(part.session, part.path)
-      table.insert(all, path .. ' is not saved: until I save it, the disk has your version of it.')
+      table.insert(all, reason.unsaved(path))
       break
     end
   end

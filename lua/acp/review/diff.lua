@@ -13,6 +13,7 @@ local M = {}
 ---@field line integer the first one, from 1
 ---@field old string[]
 ---@field new string[]
+---@field on_disk? boolean it was rejected, and the file still has it
 
 ---@return string
 function M.minus()

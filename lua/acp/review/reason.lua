@@ -15,6 +15,13 @@ function M.path_for(session, path)
   return root and vim.startswith(path, root) and path:sub(#root + 1) or path
 end
 
+--- What an agent is told of a file that could not be put right.
+---@param path string as the agent knows it
+---@return string
+function M.unsaved(path)
+  return path .. ' is not saved: until I save it, the disk has your version of it.'
+end
+
 --- What an agent is told.
 ---@param hunks acp.HunkText[] of one session
 ---@param reason string
@@ -25,8 +32,14 @@ local function prompt(hunks, reason)
   if #hunks > 1 then
     parts[1] = ('I have rejected %s; the files are without them again.'):format(what)
   end
+  local unsaved = {} ---@type table<string, true>
   for _, it in ipairs(hunks) do
-    table.insert(parts, diff.quote(it, M.path_for(it.session, it.path)))
+    local path = M.path_for(it.session, it.path)
+    table.insert(parts, diff.quote(it, path))
+    unsaved[path] = it.on_disk
+  end
+  for path in vim.spairs(unsaved) do
+    table.insert(parts, M.unsaved(path))
   end
   table.insert(parts, 'Why: ' .. reason)
   return table.concat(parts, '\n\n')

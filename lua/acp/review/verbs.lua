@@ -15,7 +15,6 @@ local M = {}
 ---@field ids? integer[] nil: all hunks
 ---@field rows? [integer, integer] first and last, the last one excluded
 ---@field session? integer only hunks of this session
----@field from_disk? boolean also out of the file of a buffer with changes that are not saved
 
 ---@class (exact) acp.OpenRejection
 ---@field path string
@@ -131,8 +130,13 @@ end
 ---@param path string
 ---@param done fun(why?: string) with why the file still has it
 function M.from_disk(buf, path, done)
-  require('acp.files.mirror').level(buf)
+  local disk, mirror = require('acp.files.disk'), require('acp.files.mirror')
+  mirror.tell(buf)
+  mirror.level(buf)
+  local hear = require('acp.files.reload').ignore(buf)
   local function answered(err)
+    hear()
+    disk.rewritten(buf)
     done(err and err.message)
   end
   local _, err = have_written({ path = path, done = answered }, {
@@ -146,8 +150,23 @@ function M.from_disk(buf, path, done)
   end
 end
 
+--- Tells the user that the file of a buffer still has what was rejected.
+---@param path string
+---@param why string
+function M.tell_on_disk(path, why)
+  local name = text.one_line(vim.fn.fnamemodify(path, ':~:.'))
+  -- What was never saved may not be there at all.
+  local keep = require('acp.config').get().files.after_write == 'keep'
+  local words = ('%s: what you rejected %s on the disk, as %s'):format(
+    name,
+    keep and 'may still be' or 'is still',
+    text.one_line(why)
+  )
+  notify.show(notify.fitting(words, '. :w takes it out'), 'warn')
+end
+
 --- Rejects in a loaded buffer, as one step to undo. The disk had the agent's text too: a buffer
---- that was in step with it is saved again.
+--- that was in step with it is saved again, and out of the file of any other it is taken alone.
 ---@param target acp.ReviewTarget
 ---@param buf integer
 ---@param done fun(err?: acp.Err, on_disk?: string) with why the file still has it, if it has
@@ -164,7 +183,6 @@ local function in_buffer(target, buf, done)
     buf = buf,
     path = path,
     reject = reject,
-    from_disk = target.from_disk,
     author = -1,
     clash = function(job)
       require('acp.files.job').refuse(job, 'it conflicts with what you have changed')
@@ -177,7 +195,7 @@ local function in_buffer(target, buf, done)
       elseif plan and not it.modified and vim.api.nvim_buf_is_loaded(buf) then
         why = require('acp.files.save').save(buf)
         why = why and 'it is so in the buffer, but could not be saved: ' .. why
-      elseif plan and it.from_disk and vim.api.nvim_buf_is_loaded(buf) then
+      elseif plan and vim.api.nvim_buf_is_loaded(buf) then
         return M.from_disk(buf, path, function(on_disk)
           done(nil, on_disk)
         end)
@@ -236,13 +254,8 @@ end
 
 --- Takes changes of one file back. `done` is called exactly once.
 ---@param target acp.ReviewTarget with a path
----@param done? fun(err?: acp.Err, on_disk?: string)
+---@param done fun(err?: acp.Err, on_disk?: string) with why the file still has it, if it has
 function M.reject(target, done)
-  done = done or function(err)
-    if err then
-      notify.err(err)
-    end
-  end
   local path = target.path --[[@as string]]
   local file = store.file(path)
   local buf = file and file.buf or find.find(path)

@@ -5,7 +5,7 @@ use mlua::prelude::{Lua, LuaResult, LuaTable};
 use super::{list, merge, optional_text, text};
 use crate::runtime::handle::Action;
 use crate::runtime::reviews::{Change, Chosen, Config, HunkText, Hunks, ShownHunk, Which};
-use crate::runtime::taking_back::TakingBack;
+use crate::runtime::taking_back::{TakenBack, TakingBack};
 
 /// `accept`, `reject_file`, `taking_back`, `taken_back`, `hunks_again` and `review_options`.
 pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
@@ -20,8 +20,12 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
         "taken_back" => {
             let stamp = table.get::<Option<LuaTable>>("stamp")?;
             let stamp = stamp.as_ref().map(merge::stamp).transpose()?;
-            let (tag, buffer) = (table.get("tag")?, table.get("buf")?);
-            Action::TakingBack(TakingBack::Ends(tag, buffer, table.get("tick")?, stamp))
+            Action::TakingBack(TakingBack::Ends(TakenBack {
+                tag: table.get("tag")?,
+                buffer: table.get("buf")?,
+                tick: table.get("tick")?,
+                stamp,
+            }))
         }
         "review_options" => Action::Keep(Config {
             state: text(table, "state")?.into(),

@@ -80,7 +80,7 @@ pub(super) fn bring_back(path: &Path, text: &str, lost: &Lost) -> Result<(), Str
 }
 
 /// Writes what a file was before, if it is still what is expected; no text is no file.
-pub(super) fn put_back(
+pub(in crate::runtime) fn put_back(
     path: &str,
     expected: Option<&str>,
     wanted: Option<&str>,
