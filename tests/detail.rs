@@ -85,9 +85,10 @@ fn write(session: &mut Session, text: &str) {
     if !tool_call(session).content.contains(&content) {
         tool_call(session).content.push(content);
     }
-    let id = session.id;
-    let terminal = session.terminals.entry("t".into());
-    terminal.or_insert_with(|| Terminal::new(id, Some(40_000))).append(text);
+    if session.terminals.get(&"t".into()).is_none() {
+        session.terminals.begin("t".into(), Terminal::new(Some(40_000)));
+    }
+    session.terminals.append(&"t".into(), text);
 }
 
 /// A buffer that takes patches the way Neovim does.
@@ -226,7 +227,7 @@ fn take(session: &mut Session, step: &Step) {
         }
         Step::Exit(code) => {
             write(session, "");
-            let terminal = session.terminals.get_mut("t").unwrap();
+            let terminal = session.terminals.ours(&"t".into()).unwrap();
             terminal.exit = Some(TerminalExit { code: Some(*code), signal: None });
         }
         Step::Run => tool_call(session).status = ToolStatus::InProgress,
@@ -323,7 +324,7 @@ fn a_live_terminal_changes_at_its_end() {
     assert_eq!(update.left[0].lines, ["three", "four"]);
     let unchanged = screen.update(&session);
     assert!(unchanged.left.is_empty() && unchanged.header.is_none());
-    session.terminals.get_mut("t").unwrap().exit =
+    session.terminals.ours(&"t".into()).unwrap().exit =
         Some(TerminalExit { code: Some(3), signal: None });
     screen.update(&session);
     assert_eq!(screen.left.lines.last().unwrap(), "exit code 3");

@@ -26,6 +26,7 @@ use acp_nvim::session::question::{
 };
 use acp_nvim::session::rule::{Rule, Verdict};
 use acp_nvim::session::state::State;
+use acp_nvim::session::terminal::TerminalKey;
 use acp_nvim::session::tool_call::{TerminalExit, ToolStatus};
 use proptest::prelude::*;
 use support::{error, launch};
@@ -140,8 +141,9 @@ fn request((kind, a, b): Step) -> Request {
         2 => Request::ReadFile { remote, path: "a".into(), line: None, limit: None },
         3 => Request::WriteFile { remote, path: "a".into(), text: "b".into() },
         4 => Request::Run { remote, command, to_the_end: b.is_multiple_of(2) },
-        5 => Request::Terminal { terminal, verb: TerminalVerb::Wait },
+        5 => Request::Terminal { remote, terminal, verb: TerminalVerb::Wait },
         6 => Request::Terminal {
+            remote,
             terminal,
             verb: match a % 3 {
                 0 => TerminalVerb::Output,
@@ -234,7 +236,8 @@ fn happened((kind, a, b): Step, connection: ConnectionId, tag: u64) -> Happened 
 /// Few sessions and connections, so that events meet.
 fn event((kind, a, b): Step, tag: u64) -> Event {
     let connection = ConnectionId(b % 5 + 1);
-    let terminal: std::sync::Arc<str> = format!("acp-{}", b % 4 + 1).into();
+    let terminal = format!("acp-{}", b % 4 + 1).into();
+    let key = TerminalKey { session: SessionId(a % 3 + 1), terminal };
     let step = (kind / 8, a, b);
     match kind % 8 {
         0..=2 => Event::User(wish(step, tag)),
@@ -244,8 +247,8 @@ fn event((kind, a, b): Step, tag: u64) -> Event {
             8 => Event::Recorded(SessionId(a % 3 + 1), TurnId(b % 4)),
             0 => Event::Disk { ask: AskId(b % 12 + 1), result: Ok("text".into()) },
             1 => Event::Disk { ask: AskId(b % 12 + 1), result: Err(DiskError::NotFound) },
-            2 => Event::TerminalOutput(terminal, "out".into()),
-            3 => Event::TerminalExited(terminal, Ok(TerminalExit::default())),
+            2 => Event::TerminalOutput(key, "out".into()),
+            3 => Event::TerminalExited(key, Ok(TerminalExit::default())),
             4 => Event::TimerFired(Timer::NoEditor(AskId(b % 12 + 1))),
             5 | 6 => {
                 let (ask, path) = (AskId(b % 12 + 1), "/p/x".to_owned());

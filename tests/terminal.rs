@@ -12,6 +12,8 @@ use std::time::Duration;
 use acp_nvim::runtime::input::Input;
 use acp_nvim::runtime::terminal::Running;
 use acp_nvim::session::event::{CommandLine, Event};
+use acp_nvim::session::ids::SessionId;
+use acp_nvim::session::terminal::TerminalKey;
 use acp_nvim::session::tool_call::TerminalExit;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::{Instant, sleep, timeout};
@@ -32,7 +34,7 @@ impl Terminal {
     fn start(command: CommandLine) -> Terminal {
         let programs = Path::new(env!("CARGO_BIN_EXE_acp-guard")).parent().unwrap();
         let (sender, inputs) = channel(INPUTS);
-        let running = Running::start("t1".into(), command, programs, sender);
+        let running = Running::start(key(), command, programs, sender);
         Terminal { running: Some(running), inputs, said: String::new() }
     }
 
@@ -40,15 +42,15 @@ impl Terminal {
     async fn next(&mut self) -> Option<End> {
         let input = timeout(DEADLINE, self.inputs.recv()).await.expect("waited in vain");
         match input.expect("it ended without a word") {
-            Input::Event(Event::TerminalOutput(id, text)) => {
-                assert_eq!(&*id, "t1");
+            Input::Event(Event::TerminalOutput(of, text)) => {
+                assert_eq!(of, key());
                 assert!(text.len() <= 200 << 10, "a piece of {} bytes", text.len());
                 assert!(!text.is_empty());
                 self.said.push_str(&text);
                 None
             }
-            Input::Event(Event::TerminalExited(id, end)) => {
-                assert_eq!(&*id, "t1");
+            Input::Event(Event::TerminalExited(of, end)) => {
+                assert_eq!(of, key());
                 Some(end)
             }
             other => panic!("{other:?}"),
@@ -72,6 +74,10 @@ impl Terminal {
         assert!(timeout(DEADLINE, self.inputs.recv()).await.unwrap().is_none());
         (self.said, end)
     }
+}
+
+fn key() -> TerminalKey {
+    TerminalKey { session: SessionId(1), terminal: "t1".into() }
 }
 
 fn command(command: &str, args: &[&str]) -> CommandLine {

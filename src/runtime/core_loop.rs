@@ -38,7 +38,7 @@ use crate::session::failure::Exit;
 use crate::session::ids::{ConnectionId, SessionId};
 use crate::session::outcome::Outcome;
 use crate::session::state::{State, Turn};
-use crate::session::tool_call::TerminalId;
+use crate::session::terminal::TerminalKey;
 
 /// The least time between two frames: about 60 a second.
 const FRAME: Duration = Duration::from_millis(16);
@@ -57,7 +57,7 @@ pub(super) struct Core {
     pub(super) state: State,
     pub(super) agents: BTreeMap<ConnectionId, (Agent, Peer)>,
     /// Commands that run for agents.
-    pub(super) commands: BTreeMap<TerminalId, Running>,
+    pub(super) commands: BTreeMap<TerminalKey, Running>,
     pub(super) disk: Disk,
     pub(super) audit: Audit,
     pub(super) bases: Arc<Bases>,
@@ -314,8 +314,8 @@ impl Core {
     pub(super) fn take(&mut self, input: Input) {
         match input {
             Input::Event(event) => {
-                if let Event::TerminalExited(terminal, _) = &event {
-                    self.commands.remove(terminal);
+                if let Event::TerminalExited(key, _) = &event {
+                    self.commands.remove(key);
                 }
                 self.apply(event);
             }

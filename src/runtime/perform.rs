@@ -56,15 +56,15 @@ impl Core {
             Effect::Save { session, tag, path, content } => {
                 self.disk.save((session, tag), path, content);
             }
-            Effect::RunCommand { terminal, command } => {
-                tracing::debug!(terminal = &*terminal, command = command.command, "running");
+            Effect::RunCommand { key, command } => {
+                tracing::debug!(terminal = &*key.terminal, command = command.command, "running");
                 let inputs = self.inputs.clone();
-                let running = Running::start(terminal.clone(), command, &self.programs, inputs);
-                self.commands.insert(terminal, running);
+                let running = Running::start(key.clone(), command, &self.programs, inputs);
+                self.commands.insert(key, running);
             }
-            Effect::KillCommand(terminal) => {
-                tracing::debug!(terminal = &*terminal, "killing");
-                self.commands.remove(&terminal);
+            Effect::KillCommand(key) => {
+                tracing::debug!(terminal = &*key.terminal, "killing");
+                self.commands.remove(&key);
             }
             Effect::Record { session, turn } => {
                 if let Some(session) = self.state.session(session) {
@@ -211,6 +211,7 @@ mod tests {
     use crate::runtime::outbox::Outbox;
     use crate::session::effect::Timer;
     use crate::session::event::{CommandLine, DiskError, Event};
+    use crate::session::terminal::TerminalKey;
 
     #[tokio::test]
     async fn what_was_asked_for_comes_back() {
@@ -222,11 +223,13 @@ mod tests {
         core.perform(Effect::ListDisk(AskId(2), "/no/such".into()));
         let (command, cwd) = ("true".to_owned(), Some("/".to_owned()));
         let command = CommandLine { command, args: vec![], env: vec![], cwd, limit: None };
-        core.perform(Effect::RunCommand { terminal: "t".into(), command });
+        let key = TerminalKey { session: SessionId(1), terminal: "t".into() };
+        core.perform(Effect::RunCommand { key, command });
         assert_eq!(core.commands.len(), 1);
         // Nobody has such an agent or such a command any more.
         core.perform(Effect::CancelLogin(ConnectionId(1)));
-        core.perform(Effect::KillCommand("u".into()));
+        let key = TerminalKey { session: SessionId(1), terminal: "u".into() };
+        core.perform(Effect::KillCommand(key));
         let mut seen = Vec::new();
         while seen.len() < 3 {
             let input = timeout(Duration::from_secs(20), inputs.recv()).await.unwrap().unwrap();

@@ -22,7 +22,8 @@ use super::input::Input;
 use super::system_error::words;
 use super::utf8::Decoder;
 use crate::session::event::{CommandLine, Event};
-use crate::session::tool_call::{TerminalExit, TerminalId};
+use crate::session::terminal::TerminalKey;
+use crate::session::tool_call::TerminalExit;
 
 /// How much is passed on at once. With the bound of the core's channel this is what a flooding
 /// command can make us hold; then its own pipe slows it down.
@@ -45,7 +46,7 @@ impl Running {
     /// Starts a command. What it says and how it ends goes to `inputs`; its end comes last, and
     /// exactly once. `programs` is where `acp-guard` is.
     pub fn start(
-        terminal: TerminalId,
+        key: TerminalKey,
         command: CommandLine,
         programs: &Path,
         inputs: Sender<Input>,
@@ -53,7 +54,7 @@ impl Running {
         let (stop, stopped) = oneshot::channel();
         let process = guard::command(programs);
         tokio::spawn(async move {
-            let mut output = Output::new(terminal.clone(), inputs);
+            let mut output = Output::new(key, inputs);
             let result = match spawn(process, &command) {
                 Ok((child, pipe)) => follow(child, pipe, stopped, &mut output).await,
                 Err(words) => Err(words),
@@ -147,7 +148,7 @@ fn tell_to_end(guard: &Child) {
 
 /// The way of what a command says to the core.
 struct Output {
-    terminal: TerminalId,
+    key: TerminalKey,
     inputs: Sender<Input>,
     decoder: Decoder,
     /// The first words, for as long as they could be the guard's, who has no other way to tell us
@@ -156,8 +157,8 @@ struct Output {
 }
 
 impl Output {
-    fn new(terminal: TerminalId, inputs: Sender<Input>) -> Output {
-        Output { terminal, inputs, decoder: Decoder::default(), first: Some(String::new()) }
+    fn new(key: TerminalKey, inputs: Sender<Input>) -> Output {
+        Output { key, inputs, decoder: Decoder::default(), first: Some(String::new()) }
     }
 
     /// Passes on what was read. False when there is no more.
@@ -170,7 +171,7 @@ impl Output {
                 true
             }
             Err(error) => {
-                tracing::warn!(terminal = &*self.terminal, %error, "reading failed");
+                tracing::warn!(terminal = &*self.key.terminal, %error, "reading failed");
                 false
             }
         }
@@ -189,7 +190,7 @@ impl Output {
             None => text,
         };
         if !text.is_empty() {
-            self.send(Event::TerminalOutput(self.terminal.clone(), text)).await;
+            self.send(Event::TerminalOutput(self.key.clone(), text)).await;
         }
     }
 
@@ -210,12 +211,12 @@ impl Output {
         let mut text = self.first.take().unwrap_or_default();
         text.push_str(&self.decoder.finish());
         self.say(text).await;
-        self.send(Event::TerminalExited(self.terminal.clone(), result)).await;
+        self.send(Event::TerminalExited(self.key.clone(), result)).await;
     }
 
     async fn send(&self, event: Event) {
         if self.inputs.send(Input::Event(event)).await.is_err() {
-            tracing::debug!(terminal = &*self.terminal, "the core is gone");
+            tracing::debug!(terminal = &*self.key.terminal, "the core is gone");
         }
     }
 }

@@ -12,6 +12,7 @@ use super::failure::{Exit, Failure, RpcError};
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::question::{FieldValue, FileRange, Question};
 use super::rule::Verdict;
+use super::terminal::TerminalKey;
 use super::tool_call::{TerminalExit, TerminalId, ToolCallId};
 
 /// Something to be done.
@@ -86,13 +87,13 @@ pub enum Effect {
     },
     /// Run a command for an agent.
     RunCommand {
-        /// The name of its terminal.
-        terminal: TerminalId,
+        /// Its terminal.
+        key: TerminalKey,
         /// What to run, with an absolute folder.
         command: CommandLine,
     },
     /// End a command, with all its children.
-    KillCommand(TerminalId),
+    KillCommand(TerminalKey),
     /// Record what the files of a session's project are, before a turn; comes back as
     /// [`super::event::Event::Recorded`], soon in any case.
     Record {

@@ -12,6 +12,7 @@ use super::failure::{Exit, RpcError, SpawnError};
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::question::{Elicitation, PermissionOption};
 use super::settings::{Choice, Command, ConfigOption, Plan, Usage};
+use super::terminal::TerminalKey;
 use super::tool_call::{TerminalExit, TerminalId, ToolCallId, ToolCallUpdate};
 
 pub use super::wish::{Ask, Origin, QueueChange, Wish};
@@ -61,9 +62,9 @@ pub enum Event {
         result: Result<(), String>,
     },
     /// A command we run for an agent said something.
-    TerminalOutput(TerminalId, String),
+    TerminalOutput(TerminalKey, String),
     /// A command we run for an agent has ended, or could not be started.
-    TerminalExited(TerminalId, Result<TerminalExit, String>),
+    TerminalExited(TerminalKey, Result<TerminalExit, String>),
     /// What a tool call's changes to files look like.
     DiffsFound {
         /// Of which session.
@@ -324,6 +325,8 @@ pub enum Request {
     },
     /// About a command that was run.
     Terminal {
+        /// The session's name.
+        remote: RemoteId,
         /// Which.
         terminal: TerminalId,
         /// What about it.

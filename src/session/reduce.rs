@@ -27,6 +27,7 @@ use super::failure::RpcError;
 use super::ids::{ConnectionId, RemoteId, ReplyTo};
 use super::outcome::Outcome;
 use super::state::{Link, Prompt, Session, State, Turn};
+use terminal::{RunRequest, TerminalRequest};
 
 impl State {
     /// Takes in what has happened; what follows is added to `out`.
@@ -52,6 +53,7 @@ impl State {
             Event::TimerFired(timer) => self.timer_fired(timer, out),
             Event::Shutdown => self.shutdown(out),
         }
+        self.bound_terminals();
     }
 
     fn clock(&mut self, now: Duration) {
@@ -151,9 +153,11 @@ impl State {
             }
             Request::ListDirectory { remote, path } => self.list((reply, &remote), &path, out),
             Request::Run { remote, command, to_the_end } => {
-                self.run((reply, &remote), (command, to_the_end), out);
+                self.run(RunRequest { reply, remote, command, to_the_end }, out);
             }
-            Request::Terminal { terminal, verb } => self.terminal(reply, (&terminal, verb), out),
+            Request::Terminal { remote, terminal, verb } => {
+                self.terminal(TerminalRequest { reply, remote, terminal, verb }, out);
+            }
             Request::Elicit { remote, elicitation } => {
                 self.elicit((reply, remote), elicitation, out)
             }

@@ -15,8 +15,8 @@ use super::live::{Seen, Whole};
 use super::question::Body;
 use super::rule::Rule;
 use super::settings::Settings;
-use super::terminal::Terminal;
-use super::tool_call::{TerminalId, ToolCallId};
+use super::terminal::Terminals;
+use super::tool_call::ToolCallId;
 
 /// All sessions, all runs of agents they use, and what is still to be answered.
 #[derive(Debug, Default)]
@@ -177,7 +177,7 @@ pub struct Session {
     /// Modes, options, commands, usage, plan.
     pub settings: Settings,
     /// Commands that run or ran for it, ours and the agent's own.
-    pub terminals: BTreeMap<TerminalId, Terminal>,
+    pub terminals: Terminals,
     /// The agent takes words into a running turn.
     pub steering: bool,
     /// How many questions of it wait for the user.
@@ -315,7 +315,7 @@ impl Session {
             title: None,
             turns: 0,
             settings: Settings::default(),
-            terminals: BTreeMap::new(),
+            terminals: Terminals::default(),
             steering: false,
             waiting: 0,
             reattaching: false,

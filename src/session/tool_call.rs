@@ -180,6 +180,16 @@ pub struct Location {
     pub line: Option<u32>,
 }
 
+impl ToolCall {
+    /// The terminals it shows, in its order.
+    pub fn terminals(&self) -> impl Iterator<Item = &TerminalId> {
+        self.content.iter().filter_map(|content| match content {
+            ToolContent::Terminal(id) => Some(id),
+            ToolContent::Block(_) | ToolContent::Diff { .. } => None,
+        })
+    }
+}
+
 impl ToolKind {
     /// The word on the wire.
     pub fn word(&self) -> &str {

@@ -316,7 +316,7 @@ impl Tab {
 fn tabs(tool_call: &ToolCall) -> Vec<Tab> {
     let has = |tab: &Tab| match tab {
         Tab::Diff => tool_call.content.iter().any(|it| matches!(it, ToolContent::Diff { .. })),
-        Tab::Terminal => terminal::terminals(tool_call).next().is_some(),
+        Tab::Terminal => tool_call.terminals().next().is_some(),
         Tab::Output => output::has_any(tool_call),
         Tab::Input => input::has_any(tool_call),
     };
@@ -327,7 +327,7 @@ fn tabs(tool_call: &ToolCall) -> Vec<Tab> {
 fn best(session: &Session, tool_call: &ToolCall, tabs: &[Tab]) -> Option<Tab> {
     let silent = |terminal: &Terminal| terminal.output.is_empty() && terminal.exit.is_none();
     let waits = tool_call.status == ToolStatus::Pending
-        && terminal::terminals(tool_call).all(|id| session.terminals.get(id).is_none_or(silent));
+        && tool_call.terminals().all(|id| session.terminals.get(id).is_none_or(silent));
     let says = |tab: &&Tab| **tab != Tab::Terminal || !waits || !tabs.contains(&Tab::Input);
     tabs.iter().find(says).copied()
 }

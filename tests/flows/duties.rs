@@ -5,14 +5,13 @@ use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::{Call, Effect, Make, Reply, Tell, Timer};
 use acp_nvim::session::entry::{Entry, Note, StopReason};
 use acp_nvim::session::event::{
-    Answer, Ask, CommandLine, DiskError, Event, Happened, Kept, Made, Origin, Request,
-    TerminalVerb, Told, Update, Wish,
+    Answer, Ask, DiskError, Event, Happened, Kept, Made, Origin, Request, Told, Update, Wish,
 };
 use acp_nvim::session::failure::Exit;
 use acp_nvim::session::ids::AskId;
 use acp_nvim::session::question::Reaction;
 use acp_nvim::session::settings::{Choice, ConfigOption, Setting};
-use acp_nvim::session::tool_call::{TerminalExit, ToolStatus};
+use acp_nvim::session::tool_call::ToolStatus;
 
 use crate::world::{ONE, World, able, permission, says, status, tool};
 
@@ -114,33 +113,6 @@ fn a_folder_is_listed_inside_the_project_only() {
         let listed = world.last.iter().any(|it| matches!(it, Effect::ListDisk(..)));
         assert_eq!(listed, inside, "{path}");
     }
-}
-
-#[test]
-fn terminals_live_until_they_are_released() {
-    let mut world = World::running();
-    let command =
-        CommandLine { command: "make".into(), args: vec![], env: vec![], cwd: None, limit: None };
-    let about = |verb| Request::Terminal { terminal: "acp-1".into(), verb };
-    world.requests("1", Request::Run { remote: "r1".into(), command, to_the_end: false });
-    assert_eq!(world.replies(), [("1", &Ok(Reply::Terminal("acp-1".into())))]);
-    world.event(Event::TerminalOutput("acp-1".into(), "out".into()));
-    world.requests("2", about(TerminalVerb::Wait)).requests("3", about(TerminalVerb::Wait));
-    world.requests("4", about(TerminalVerb::Output));
-    let output = Reply::Output { output: "out".into(), truncated: false, exit: None };
-    assert_eq!(world.replies(), [("4", &Ok(output))]);
-    world.requests("5", about(TerminalVerb::Kill));
-    assert!(world.last.iter().any(|it| matches!(it, Effect::KillCommand(_))));
-    let exit = TerminalExit { code: None, signal: Some("SIGTERM".into()) };
-    world.event(Event::TerminalExited("acp-1".into(), Ok(exit.clone())));
-    assert_eq!(
-        world.replies(),
-        [("2", &Ok(Reply::Exit(exit.clone()))), ("3", &Ok(Reply::Exit(exit.clone())))]
-    );
-    world.requests("6", about(TerminalVerb::Wait));
-    assert_eq!(world.replies(), [("6", &Ok(Reply::Exit(exit)))], "the id stays valid after a kill");
-    world.requests("7", about(TerminalVerb::Release)).requests("8", about(TerminalVerb::Output));
-    assert!(matches!(world.replies()[..], [("8", Err(_))]));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod duties;
 mod making;
 mod recording;
 mod rules;
+mod terminals;
 mod waiting;
 mod works;
 mod world;

@@ -94,9 +94,8 @@ impl Chat {
     }
 
     pub(crate) fn terminal(&mut self, id: &str, output: &str) {
-        let mut terminal = Terminal::new(self.session.id, None);
-        terminal.append(output);
-        self.session.terminals.insert(id.into(), terminal);
+        self.session.terminals.begin(id.into(), Terminal::new(None));
+        self.session.terminals.append(&id.into(), output);
     }
 }
 

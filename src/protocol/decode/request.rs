@@ -169,7 +169,8 @@ fn arguments(list: Option<Value>) -> Result<Vec<String>, String> {
     if args.len() == count { Ok(args) } else { Err("an argument is no text".to_owned()) }
 }
 
-fn terminal(mut asked: Asked<'_>, verb: TerminalVerb) -> Result<Request, String> {
-    let mut object = asked.take()?;
-    Ok(Request::Terminal { terminal: wire::required(&mut object, "terminalId")?.into(), verb })
+fn terminal(asked: Asked<'_>, verb: TerminalVerb) -> Result<Request, String> {
+    let (remote, mut object) = asked.in_session()?;
+    let terminal = wire::required(&mut object, "terminalId")?.into();
+    Ok(Request::Terminal { remote, terminal, verb })
 }

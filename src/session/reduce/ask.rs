@@ -180,7 +180,7 @@ impl State {
             return self.settle_as_cancelled(ask, By::Withdrawn, out);
         }
         for session in self.sessions.values_mut() {
-            for terminal in session.terminals.values_mut() {
+            for (_, terminal) in session.terminals.all_ours() {
                 let (gone, stay) = std::mem::take(&mut terminal.waiters)
                     .into_iter()
                     .partition(|(Waiter::Exit(reply) | Waiter::Run(reply))| is_it(reply));

@@ -1,4 +1,6 @@
-//! Commands that agents run with us.
+//! Commands that agents run with us: what they say, how they end, and who waits for that.
+//!
+//! A terminal belongs to its session: nobody else can name it, whatever its id.
 
 use super::ask::no_session;
 use crate::session::effect::{Effect, Reply};
@@ -7,44 +9,72 @@ use crate::session::event::{CommandLine, TerminalVerb};
 use crate::session::failure::RpcError;
 use crate::session::ids::{RemoteId, ReplyTo, SessionId};
 use crate::session::outcome::Outcome;
-use crate::session::state::{Session, State};
-use crate::session::terminal::{Terminal, Waiter};
+use crate::session::state::{Session, State, Turn};
+use crate::session::terminal::{Terminal, TerminalKey, Waiter, fair_share};
 use crate::session::tool_call::{TerminalExit, TerminalId, ToolContent};
 
+/// How many commands may run for a session at once: each takes processes and descriptors of ours.
+const MOST_RUNNING: usize = 32;
+/// How much text the terminals of all sessions keep together; and how much is left of it once it
+/// has become more.
+const MOST_TEXT: usize = 64 << 20;
+const LESS_TEXT: usize = 48 << 20;
+
+/// A request to run a command.
+pub(super) struct RunRequest {
+    /// The duty to answer.
+    pub(super) reply: ReplyTo,
+    /// The agent's name for the session.
+    pub(super) remote: RemoteId,
+    pub(super) command: CommandLine,
+    /// Answer when it has ended, with everything; else at once.
+    pub(super) to_the_end: bool,
+}
+
+/// A request about a command that runs or ran.
+pub(super) struct TerminalRequest {
+    /// The duty to answer.
+    pub(super) reply: ReplyTo,
+    /// The agent's name for the session.
+    pub(super) remote: RemoteId,
+    pub(super) terminal: TerminalId,
+    pub(super) verb: TerminalVerb,
+}
+
 impl State {
-    pub(super) fn run(
-        &mut self,
-        (reply, remote): (ReplyTo, &RemoteId),
-        (mut command, to_the_end): (CommandLine, bool),
-        out: &mut Outcome,
-    ) {
+    pub(super) fn run(&mut self, request: RunRequest, out: &mut Outcome) {
+        let RunRequest { reply, remote, mut command, to_the_end } = request;
         self.next_terminal += 1;
         let id: TerminalId = format!("acp-{}", self.next_terminal).into();
-        let Some(session) = self.session_named(reply.connection, remote) else {
-            return out.reply(reply, Err(no_session(remote)));
+        let Some(session) = self.session_named(reply.connection, &remote) else {
+            return out.reply(reply, Err(no_session(&remote)));
         };
+        if session.terminals.running() >= MOST_RUNNING {
+            return out.reply(reply, Err(too_many()));
+        }
         let cwd = command.cwd.as_deref().map(|cwd| session.absolute(cwd));
         command.cwd = Some(cwd.unwrap_or_else(|| session.launch.cwd.clone()));
-        let mut terminal = Terminal::new(session.id, command.limit);
-        out.effects.push(Effect::RunCommand { terminal: id.clone(), command });
+        let mut terminal = Terminal::new(command.limit);
+        let key = TerminalKey { session: session.id, terminal: id.clone() };
+        out.effects.push(Effect::RunCommand { key, command });
         match to_the_end {
             true => terminal.waiters.push(Waiter::Run(reply)),
             false => out.reply(reply, Ok(Reply::Terminal(id.clone()))),
         }
-        session.terminals.insert(id, terminal);
+        session.terminals.begin(id, terminal);
     }
 
-    pub(super) fn terminal(
-        &mut self,
-        reply: ReplyTo,
-        (id, verb): (&TerminalId, TerminalVerb),
-        out: &mut Outcome,
-    ) {
-        let known = |it: &&mut Session| it.link.connection() == Some(reply.connection);
-        let session = self.sessions.values_mut().filter(|it| known(it));
-        let found = session.filter_map(|it| it.terminals.get_mut(id)).find(|it| !it.released);
-        let Some(terminal) = found else {
-            let words = format!("there is no terminal {id}");
+    pub(super) fn terminal(&mut self, request: TerminalRequest, out: &mut Outcome) {
+        let TerminalRequest { reply, remote, terminal: id, verb } = request;
+        let named = |it: &&mut Session| it.link.remote() == Some((reply.connection, &remote));
+        let mut sessions = self.sessions.values_mut().filter(named);
+        let found = sessions.find_map(|it| {
+            let session = it.id;
+            let terminal = it.terminals.ours(&id).filter(|it| !it.released)?;
+            Some((session, terminal))
+        });
+        let Some((session, terminal)) = found else {
+            let words = format!("there is no terminal {id} in session {remote}");
             return out.reply(reply, Err(RpcError::new(RpcError::INVALID_PARAMS, words)));
         };
         let running = terminal.exit.is_none();
@@ -64,29 +94,33 @@ impl State {
             TerminalVerb::Release => terminal.released = true,
         }
         if running {
-            out.effects.push(Effect::KillCommand(id.clone()));
+            out.effects.push(Effect::KillCommand(TerminalKey { session, terminal: id }));
         }
         out.reply(reply, Ok(Reply::Empty));
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.forget_released();
+        }
     }
 
-    pub(super) fn terminal_output(&mut self, id: &TerminalId, text: &str, out: &mut Outcome) {
-        if let Some((session, terminal)) = self.terminal_named(id) {
-            terminal.append(text);
-            self.show_terminal(session, id, out);
+    pub(super) fn terminal_output(&mut self, key: &TerminalKey, text: &str, out: &mut Outcome) {
+        if let Some(session) = self.sessions.get_mut(&key.session) {
+            session.terminals.append(&key.terminal, text);
+            session.show_terminal(&key.terminal, out);
         }
     }
 
     pub(super) fn terminal_exited(
         &mut self,
-        id: &TerminalId,
+        key: &TerminalKey,
         result: Result<TerminalExit, String>,
         out: &mut Outcome,
     ) {
-        let Some((session, terminal)) = self.terminal_named(id) else { return };
+        let Some(session) = self.sessions.get_mut(&key.session) else { return };
         let exit = result.unwrap_or_else(|words| {
-            terminal.append(&words);
+            session.terminals.append(&key.terminal, &words);
             TerminalExit { code: Some(127), signal: None }
         });
+        let Some(terminal) = session.terminals.ours(&key.terminal) else { return };
         terminal.exit = Some(exit.clone());
         let (output, truncated) = terminal.tail();
         let output = output.to_owned();
@@ -99,40 +133,69 @@ impl State {
                 }
             }
         }
-        self.show_terminal(session, id, out);
+        session.show_terminal(&key.terminal, out);
+        session.forget_released();
     }
 
     /// Ends what still runs for a session; who waited for it hears so.
     pub(super) fn end_terminals(&mut self, session: SessionId, out: &mut Outcome) {
         let Some(session) = self.sessions.get_mut(&session) else { return };
-        for (id, terminal) in &mut session.terminals {
+        let owner = session.id;
+        for (id, terminal) in session.terminals.all_ours() {
             for Waiter::Exit(reply) | Waiter::Run(reply) in std::mem::take(&mut terminal.waiters) {
                 let gone = RpcError::new(RpcError::CANCELLED, "the session has ended");
                 out.reply(reply, Err(gone));
             }
-            if terminal.exit.is_none() && id.starts_with("acp-") {
-                out.effects.push(Effect::KillCommand(id.clone()));
+            // Another run of the agent knows nothing of it.
+            terminal.released = true;
+            if terminal.exit.is_none() {
+                let key = TerminalKey { session: owner, terminal: id.clone() };
+                out.effects.push(Effect::KillCommand(key));
             }
         }
     }
 
-    fn terminal_named(&mut self, id: &TerminalId) -> Option<(SessionId, &mut Terminal)> {
-        let mut sessions = self.sessions.values_mut();
-        sessions.find_map(|session| {
-            let owner = session.id;
-            session.terminals.get_mut(id).map(|terminal| (owner, terminal))
-        })
-    }
-
-    /// The tool calls that show this terminal have changed.
-    fn show_terminal(&mut self, session: SessionId, id: &TerminalId, out: &mut Outcome) {
-        let Some(session) = self.sessions.get(&session) else { return };
-        for (index, entry) in session.entries.iter().enumerate().rev() {
-            if let Entry::ToolCall(tool_call) = entry
-                && tool_call.content.contains(&ToolContent::Terminal(id.clone()))
-            {
-                return out.touch(session.id, index);
-            }
+    /// Keeps the text of all terminals within bounds, however many sessions and commands there are.
+    pub(super) fn bound_terminals(&mut self) {
+        let all: usize = self.sessions.values().map(|it| it.terminals.bytes()).sum();
+        if all <= MOST_TEXT {
+            return;
+        }
+        let lengths = self.sessions.values().flat_map(|it| it.terminals.lengths()).collect();
+        let share = fair_share(lengths, LESS_TEXT);
+        for session in self.sessions.values_mut() {
+            session.terminals.cut(share);
         }
     }
+}
+
+impl Session {
+    /// The tool call that shows this terminal has changed.
+    fn show_terminal(&mut self, id: &TerminalId, out: &mut Outcome) {
+        if let Some(index) = self.terminals.shown_in(id) {
+            out.touch(self.id, index);
+        }
+    }
+
+    /// Forgets commands that are over and that nobody can see. While a turn runs, the agent may
+    /// still say which tool call they are for.
+    pub(super) fn forget_released(&mut self) {
+        if self.turn != Turn::Idle {
+            return;
+        }
+        let entries = &self.entries;
+        self.terminals.forget_released(|id, shown_in| {
+            let entry = shown_in.and_then(|index| entries.get(index));
+            let shows =
+                |it: &ToolContent| matches!(it, ToolContent::Terminal(shown) if shown == id);
+            matches!(entry, Some(Entry::ToolCall(it)) if it.content.iter().any(shows))
+        });
+    }
+}
+
+fn too_many() -> RpcError {
+    let words = format!(
+        "{MOST_RUNNING} commands of this session are running already: wait for one to end, or kill one"
+    );
+    RpcError::new(RpcError::INTERNAL, words)
 }

@@ -8,9 +8,8 @@ use crate::session::effect::{Effect, Tell, Texts};
 use crate::session::entry::Entry;
 use crate::session::outcome::Outcome;
 use crate::session::state::{Session, Turn};
-use crate::session::terminal::Terminal;
 use crate::session::tool_call::{
-    Location, Subagent, TerminalNews, ToolCall, ToolCallId, ToolCallUpdate, ToolContent, ToolStatus,
+    Location, Subagent, ToolCall, ToolCallId, ToolCallUpdate, ToolContent, ToolStatus,
 };
 
 impl Session {
@@ -18,7 +17,7 @@ impl Session {
     pub(super) fn tool_call(&mut self, id: ToolCallId, update: ToolCallUpdate, out: &mut Outcome) {
         let mut update = update;
         for news in std::mem::take(&mut update.terminals) {
-            self.terminal_news(news);
+            self.terminals.told(news);
         }
         update.parent = update.parent.or_else(|| self.task_of(update.made_by.as_deref()?));
         let now = self.now;
@@ -35,6 +34,9 @@ impl Session {
                 out.tell(Tell::Worked(self.id));
             }
             if tool_call.revision != revision {
+                for terminal in tool_call.terminals() {
+                    self.terminals.show(terminal.clone(), index);
+                }
                 self.find_diffs(index, out);
             }
             self.touched(index, place.as_ref(), out);
@@ -103,19 +105,6 @@ impl Session {
                 tool_call.ended = Some(self.now);
                 out.touch(self.id, index);
             }
-        }
-    }
-
-    /// A terminal of the agent's own, which may speak before anybody names it.
-    fn terminal_news(&mut self, news: TerminalNews) {
-        let id = self.id;
-        let terminal =
-            self.terminals.entry(news.terminal).or_insert_with(|| Terminal::new(id, None));
-        if let Some(output) = news.output {
-            terminal.append(&output);
-        }
-        if news.exit.is_some() {
-            terminal.exit = news.exit;
         }
     }
 }

@@ -129,6 +129,7 @@ impl State {
         }
         session.touch_live(out);
         session.turn = Turn::Idle;
+        session.forget_released();
         // Some agents answer a cancelled turn with an error, or as if nothing had happened.
         let result = match result {
             _ if cancelled => Ok(StopReason::Cancelled),
@@ -301,6 +302,7 @@ impl Session {
                 running.finish(self.id, &Err(failure.clone()), out);
             }
         }
+        self.forget_released();
         self.cancel_tool_calls(out);
         for tag in self.asked.drain(..) {
             let result = Err(failure.clone());

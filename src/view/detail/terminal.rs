@@ -3,17 +3,9 @@
 use super::page::{Page, one_line};
 use crate::session::state::Session;
 use crate::session::terminal::Terminal;
-use crate::session::tool_call::{TerminalExit, TerminalId, ToolCall, ToolContent};
+use crate::session::tool_call::{TerminalExit, TerminalId, ToolCall};
 use crate::view::ansi::{Ansi, Line};
 use crate::view::model::{Group, Row};
-
-/// The terminals of a tool call, in its order.
-pub(super) fn terminals(tool_call: &ToolCall) -> impl Iterator<Item = &TerminalId> {
-    tool_call.content.iter().filter_map(|content| match content {
-        ToolContent::Terminal(id) => Some(id),
-        _ => None,
-    })
-}
 
 /// How far one terminal has been read.
 #[derive(Debug)]
@@ -37,7 +29,7 @@ pub(super) struct Live {
 impl Live {
     /// The rows that may have changed, and how many above them have not.
     pub(super) fn render(&mut self, session: &Session, tool_call: &ToolCall) -> (usize, Page) {
-        let ids: Vec<&TerminalId> = terminals(tool_call).collect();
+        let ids: Vec<&TerminalId> = tool_call.terminals().collect();
         let mut page = Page::default();
         if let [id] = *ids {
             let keep = self.follow(session, id, &mut page);
