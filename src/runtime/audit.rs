@@ -77,6 +77,10 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    command_cwd: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    env: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'static str>,
@@ -96,6 +100,7 @@ impl Line<'_> {
         let (rule, by) = match deed {
             Deed::Asked => (None, None),
             Deed::Ruled { rule, .. } => (Some(rule.as_str()), Some("rule")),
+            Deed::Unasked(why) => (None, Some(why.word())),
             Deed::Answered { by, .. } => (None, Some(by.word())),
         };
         let option = deed.option();
@@ -110,6 +115,8 @@ impl Line<'_> {
             tool: subject.tool.as_deref().map(short),
             paths: subject.paths.iter().take(MANY).map(|path| short(path)).collect(),
             command: subject.command.as_ref().map(|command| short(&command.text())),
+            command_cwd: subject.cwd.as_deref().map(short),
+            env: subject.env.iter().take(MANY).map(variable).collect(),
             url: subject.url.as_deref().map(short),
             verdict: deed.verdict(),
             option: option.map(|option| short(&option.id)),
@@ -118,6 +125,10 @@ impl Line<'_> {
             by,
         }
     }
+}
+
+fn variable((name, value): &(String, String)) -> String {
+    short(&format!("{name}={value}"))
 }
 
 fn short(text: &str) -> String {

@@ -87,14 +87,10 @@ fn spawn(mut process: Command, command: &CommandLine) -> Result<(Child, Receiver
     Ok((child, pipe))
 }
 
-/// Many agents give a whole line for the shell as the program.
+/// A line for the shell, unless it is a program's whole path that has blanks in it. Only an absolute
+/// path is looked for: in the agent's own folder, `ls /etc` may be a file as well.
 fn needs_shell(line: &CommandLine) -> bool {
-    let special = |c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[]{}#~=!".contains(c);
-    let is_file = || {
-        let folder = Path::new(line.cwd.as_deref().unwrap_or("/"));
-        line.command.contains('/') && folder.join(&line.command).is_file()
-    };
-    line.args.is_empty() && line.command.contains(special) && !is_file()
+    line.is_line() && !(line.command.starts_with('/') && Path::new(&line.command).is_file())
 }
 
 /// Passes on what the command says until it has ended, by itself or by our wish.

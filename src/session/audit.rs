@@ -37,6 +37,8 @@ pub enum Deed {
         /// What was answered; none where the user is asked, or the request was cancelled.
         option: Option<PermissionOption>,
     },
+    /// It is done, and nobody is asked.
+    Unasked(Unasked),
     /// It is answered.
     Answered {
         /// With what; none to cancel the request.
@@ -44,6 +46,25 @@ pub enum Deed {
         /// By whom.
         by: By,
     },
+}
+
+/// Why nobody is asked about a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unasked {
+    /// No rule is about it, and the agent is a program of the user's.
+    NoRule,
+    /// The user has allowed it for its tool call.
+    AllowedBefore,
+}
+
+impl Unasked {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Unasked::NoRule => "no rule",
+            Unasked::AllowedBefore => "permission",
+        }
+    }
 }
 
 /// Who answered.
@@ -80,6 +101,7 @@ impl Deed {
         match self {
             Deed::Asked => "asked",
             Deed::Ruled { .. } => "ruled",
+            Deed::Unasked(_) => "unasked",
             Deed::Answered { .. } => "answered",
         }
     }
@@ -89,6 +111,7 @@ impl Deed {
         match self {
             Deed::Asked => None,
             Deed::Ruled { verdict, .. } => Some(verdict.word()),
+            Deed::Unasked(_) => Some("allow"),
             Deed::Answered { option: None, .. } => Some("cancel"),
             Deed::Answered { option: Some(option), .. } => match option.kind {
                 PermissionKind::AllowOnce | PermissionKind::AllowAlways => Some("allow"),
@@ -101,7 +124,7 @@ impl Deed {
     /// What was answered.
     pub fn option(&self) -> Option<&PermissionOption> {
         match self {
-            Deed::Asked => None,
+            Deed::Asked | Deed::Unasked(_) => None,
             Deed::Ruled { option, .. } | Deed::Answered { option, .. } => option.as_ref(),
         }
     }

@@ -56,6 +56,13 @@ pub enum Note {
     Resumed,
     /// The agent can't take something that was in a prompt or in the options; it was left out.
     LeftOut(String),
+    /// A rule has kept a command from being run.
+    NotRun {
+        /// What was not run, for people.
+        command: String,
+        /// The rule, for people.
+        rule: String,
+    },
     /// The agent tells something that is not part of the conversation.
     Notice {
         /// `info`, `warning`, `error` or another word.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::AgentInfo;
+use super::command_line;
 use super::content::Content;
 use super::diff::FileDiff;
 use super::effect::Timer;
@@ -366,6 +367,33 @@ pub struct CommandLine {
     pub cwd: Option<String>,
     /// How much of the output is wanted.
     pub limit: Option<u64>,
+}
+
+impl CommandLine {
+    /// Whether it is a line for the shell: many agents give one as the program.
+    pub fn is_line(&self) -> bool {
+        let special = |c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[]{}#~=!".contains(c);
+        self.args.is_empty() && self.command.contains(special)
+    }
+
+    /// How long it is, all in all.
+    pub fn bytes(&self) -> usize {
+        let args = self.args.iter().map(|it| it.len() + 1);
+        let env = self.env.iter().map(|(name, value)| name.len() + value.len() + 2);
+        self.command.len() + args.sum::<usize>() + env.sum::<usize>()
+    }
+
+    /// What is run, as rules read it.
+    pub fn as_command(&self) -> command_line::Command {
+        use command_line::Command;
+        match self.is_line() {
+            true => Command::Line(self.command.clone()),
+            false => {
+                let words = std::iter::once(&self.command).chain(&self.args);
+                Command::Words(words.cloned().collect())
+            }
+        }
+    }
 }
 
 /// What an agent wants of a command it runs with us.

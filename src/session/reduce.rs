@@ -6,6 +6,7 @@
 
 mod access;
 mod ask;
+mod command;
 mod connection;
 mod file;
 mod login;

@@ -8,13 +8,14 @@ use super::agent::{AgentInfo, Launch};
 use super::content::Content;
 use super::effect::Make;
 use super::entry::{Entry, Role};
-use super::event::{Kept, Origin, Update};
+use super::event::{CommandLine, Kept, Origin, Update};
 use super::failure::Failure;
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::live::{Seen, Whole};
 use super::question::Body;
 use super::rule::Rule;
 use super::settings::Settings;
+use super::subject::Subject;
 use super::terminal::Terminals;
 use super::tool_call::ToolCallId;
 
@@ -98,8 +99,31 @@ pub struct OpenAsk {
     pub reply: ReplyTo,
     /// Who has it now.
     pub with: With,
-    /// What it is about once the user allows it.
-    pub then: Option<Body>,
+    /// What is done once the user allows it.
+    pub then: Option<AllowedAction>,
+}
+
+/// What is done once the user allows it.
+#[derive(Debug)]
+pub enum AllowedAction {
+    /// A file is read or written: the question to the editor.
+    File(Body),
+    /// A command is run.
+    Run {
+        /// What to run, with an absolute folder.
+        command: CommandLine,
+        /// Whether its end is the answer.
+        to_the_end: bool,
+    },
+}
+
+/// A command that the user has allowed for a tool call, and that has not been run yet.
+#[derive(Debug)]
+pub struct AllowedCommand {
+    /// The tool call.
+    pub tool_call: ToolCallId,
+    /// What was allowed.
+    pub subject: Subject,
 }
 
 /// Who has a question.
@@ -178,6 +202,8 @@ pub struct Session {
     pub settings: Settings,
     /// Commands that run or ran for it, ours and the agent's own.
     pub terminals: Terminals,
+    /// Commands that the user has allowed in this turn, and that have not been run yet.
+    pub allowed: Vec<AllowedCommand>,
     /// The agent takes words into a running turn.
     pub steering: bool,
     /// How many questions of it wait for the user.
@@ -316,6 +342,7 @@ impl Session {
             turns: 0,
             settings: Settings::default(),
             terminals: Terminals::default(),
+            allowed: Vec::new(),
             steering: false,
             waiting: 0,
             reattaching: false,

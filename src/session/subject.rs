@@ -37,6 +37,8 @@ pub struct Subject {
     pub command: Option<Command>,
     /// Where to run it.
     pub cwd: Option<String>,
+    /// Variables that a command gets, where we run it.
+    pub env: Vec<(String, String)>,
     /// An address to visit.
     pub url: Option<String>,
     /// See [`Given::unclear`].
@@ -63,6 +65,7 @@ impl ToolCall {
             paths,
             command,
             cwd,
+            env: Vec::new(),
             url,
             unclear,
         }

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod commands;
 mod duties;
 mod making;
 mod recording;

@@ -174,7 +174,7 @@ fn noted(world: &World) -> Vec<(&str, &str, &str)> {
     });
     let by = |deed: &Deed| match deed {
         Deed::Answered { by, .. } => by.word(),
-        Deed::Asked | Deed::Ruled { .. } => "",
+        Deed::Asked | Deed::Ruled { .. } | Deed::Unasked(_) => "",
     };
     deeds.map(|it| (it.word(), it.verdict().unwrap_or(""), by(it))).collect()
 }

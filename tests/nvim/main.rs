@@ -21,6 +21,7 @@ mod api;
 mod apply;
 mod blocks;
 mod chat;
+mod commands;
 mod death;
 mod detail;
 mod elicitation;

@@ -211,6 +211,7 @@ fn notes_and_failures() {
         Note::Stopped(StopReason::Refusal),
         Note::StartedAgain,
         Note::LeftOut("an image".into()),
+        Note::NotRun { command: "run rm -rf x".into(), rule: "reject command `rm *`".into() },
         Note::Mode("plan".into()),
         notice("info", "for you", None),
         notice("warning", "careful", Some("two\nlines\u{1b}[2J")),

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::command::Start;
 use crate::session::audit::{By, Deed};
 use crate::session::effect::{Effect, Tell, Timer};
 use crate::session::failure::RpcError;
@@ -13,7 +14,7 @@ use crate::session::question::{
     Body, Permission, PermissionKind, PermissionOption, Question, Reaction,
 };
 use crate::session::rule::{self, Rule, Verdict};
-use crate::session::state::{OpenAsk, Session, State, Turn, With};
+use crate::session::state::{AllowedAction, OpenAsk, Session, State, Turn, With};
 use crate::session::subject::Subject;
 use crate::session::tool_call::ToolKind;
 
@@ -83,7 +84,8 @@ impl State {
     fn ask_access(&mut self, id: AskId, permission: Permission, out: &mut Outcome) {
         let Some(ask) = self.asks.get_mut(&id) else { return };
         let body = Body::Permission(Box::new(permission));
-        ask.then = Some(std::mem::replace(&mut ask.body, body.clone()));
+        let question = std::mem::replace(&mut ask.body, body.clone());
+        ask.then = Some(AllowedAction::File(question));
         ask.with = With::User;
         let session = ask.session;
         out.tell(Tell::Asked(id, Question { session, body }));
@@ -120,23 +122,41 @@ impl State {
         if !matches!(kind, Some(PermissionKind::AllowOnce | PermissionKind::AllowAlways)) {
             return self.refuse(id, "the user does not allow it", out);
         }
-        let Some(ask) = self.asks.get_mut(&id) else { return };
-        if let Some(body) = ask.then.take() {
-            ask.body = body;
-        }
         if let Some(session) = self.sessions.get_mut(&session) {
             session.waiting = session.waiting.saturating_sub(1);
         }
         out.tell(Tell::Settled { ask: id, session, option: chosen.map(|it| it.id) });
         out.tell(Tell::SessionChanged(session));
-        self.ask_editor(id, out);
+        self.do_allowed(id, out);
+    }
+
+    /// Does what the user has just allowed.
+    fn do_allowed(&mut self, id: AskId, out: &mut Outcome) {
+        let Some(mut ask) = self.asks.remove(&id) else { return };
+        match ask.then.take() {
+            Some(AllowedAction::File(question)) => {
+                ask.body = question;
+                self.asks.insert(id, ask);
+                self.ask_editor(id, out);
+            }
+            Some(AllowedAction::Run { command, to_the_end }) => {
+                let OpenAsk { session, reply, .. } = ask;
+                self.start(session, Start { reply, command, to_the_end }, out);
+            }
+            None => drop(self.asks.insert(id, ask)),
+        }
     }
 
     fn refuse(&mut self, id: AskId, why: &str, out: &mut Outcome) {
         let Some(ask) = self.asks.get(&id) else { return };
-        let path = path_of(ask.then.as_ref().unwrap_or(&ask.body));
-        let words = format!("{path} must not be touched: {why}");
-        self.settle(id, Err(RpcError::new(RpcError::INVALID_PARAMS, words)), out);
+        let error = match (&ask.then, &ask.body) {
+            (Some(AllowedAction::Run { .. }), Body::Permission(it)) => it.not_run(why),
+            (Some(AllowedAction::File(body)), _) | (_, body) => {
+                let words = format!("{} must not be touched: {why}", path_of(body));
+                RpcError::new(RpcError::INVALID_PARAMS, words)
+            }
+        };
+        self.settle(id, Err(error), out);
     }
 
     fn ask_editor(&mut self, id: AskId, out: &mut Outcome) {
@@ -171,6 +191,14 @@ impl Session {
         let title = format!("{verb} {path} ({why})");
         let subject = Subject { kind, paths: vec![path.to_owned()], ..Subject::default() };
         let rule = Rule::allowing(&subject, &self.launch).filter(|_| !private);
+        Permission { title, ..Permission::for_access(subject, rule, "Always allow this file") }
+    }
+}
+
+impl Permission {
+    /// A question of ours: whether an agent may touch or run something through us. With a rule, it
+    /// can be allowed from now on, in these words.
+    pub(super) fn for_access(subject: Subject, rule: Option<Rule>, always: &str) -> Permission {
         let option = |id: &str, name: &str, kind| PermissionOption {
             id: id.to_owned(),
             name: name.to_owned(),
@@ -178,14 +206,13 @@ impl Session {
         };
         let mut options = vec![option("allow", "Allow once", PermissionKind::AllowOnce)];
         if rule.is_some() {
-            options.push(option("always", "Always allow this file", PermissionKind::AllowAlways));
+            options.push(option("always", always, PermissionKind::AllowAlways));
         }
         options.push(option("refuse", "Refuse", PermissionKind::RejectOnce));
-        let kind = subject.kind.word().to_owned();
         Permission {
             tool_call: "".into(),
-            title,
-            kind,
+            title: String::new(),
+            kind: subject.kind.word().to_owned(),
             subject,
             entry: None,
             changes: 0,

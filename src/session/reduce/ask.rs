@@ -124,6 +124,7 @@ impl State {
         };
         if let Ok(answer) = &answer {
             self.audit_answer((id, by), answer, out);
+            self.remember_allowed(id, answer);
         }
         self.settle(id, answer, out);
     }
@@ -156,9 +157,8 @@ impl State {
             Body::Elicitation(_) => Ok(Reply::Dismiss),
             Body::Read(_) | Body::Write { .. } => Err(cancelled()),
         };
-        if let Ok(answer) = &answer {
-            self.audit_answer((id, by), answer, out);
-        }
+        // What a cancelled question is answered with is not what it asked for.
+        self.audit_answer((id, by), &Reply::Permission(None), out);
         self.give_up_write(id, out);
         self.settle(id, answer, out);
     }

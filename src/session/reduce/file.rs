@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// Whether a path names something in the project or in its further folders, by its letters.
-    fn is_inside(&self, path: &str) -> bool {
+    pub(super) fn is_inside(&self, path: &str) -> bool {
         let clean = !path.split('/').any(|it| it == "..");
         let roots = std::iter::once(&self.launch.cwd).chain(&self.launch.directories);
         clean

@@ -6,7 +6,7 @@ use crate::session::effect::{Effect, Reply, Tell};
 use crate::session::entry::Entry;
 use crate::session::ids::{AskId, RemoteId, ReplyTo, SessionId};
 use crate::session::outcome::Outcome;
-use crate::session::question::{Body, Permission, PermissionOption};
+use crate::session::question::{Body, Permission, PermissionKind, PermissionOption};
 use crate::session::rule::{self, Rule, Verdict};
 use crate::session::state::{OpenAsk, Session, State, Turn};
 use crate::session::subject::Subject;
@@ -54,6 +54,21 @@ impl State {
             Verdict::Ask => false,
         };
         decides.then_some(Ruling { verdict, rule: words, option })
+    }
+
+    /// A command that the user allows for its tool call may be run with us without another question.
+    pub(super) fn remember_allowed(&mut self, ask: AskId, answer: &Reply) {
+        let Some(OpenAsk { session, body: Body::Permission(permission), .. }) = self.asks.get(&ask)
+        else {
+            return;
+        };
+        let Reply::Permission(Some(chosen)) = answer else { return };
+        let kind = permission.options.iter().find(|it| it.id == *chosen).map(|it| it.kind);
+        if let Some(PermissionKind::AllowOnce | PermissionKind::AllowAlways) = kind
+            && let Some(session) = self.sessions.get_mut(session)
+        {
+            session.allow_command(permission);
+        }
     }
 
     /// Notes that an open permission is answered.

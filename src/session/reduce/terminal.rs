@@ -2,7 +2,6 @@
 //!
 //! A terminal belongs to its session: nobody else can name it, whatever its id.
 
-use super::ask::no_session;
 use crate::session::effect::{Effect, Reply};
 use crate::session::entry::Entry;
 use crate::session::event::{CommandLine, TerminalVerb};
@@ -10,11 +9,9 @@ use crate::session::failure::RpcError;
 use crate::session::ids::{RemoteId, ReplyTo, SessionId};
 use crate::session::outcome::Outcome;
 use crate::session::state::{Session, State, Turn};
-use crate::session::terminal::{Terminal, TerminalKey, Waiter, fair_share};
+use crate::session::terminal::{TerminalKey, Waiter, fair_share};
 use crate::session::tool_call::{TerminalExit, TerminalId, ToolContent};
 
-/// How many commands may run for a session at once: each takes processes and descriptors of ours.
-const MOST_RUNNING: usize = 32;
 /// How much text the terminals of all sessions keep together; and how much is left of it once it
 /// has become more.
 const MOST_TEXT: usize = 64 << 20;
@@ -42,28 +39,6 @@ pub(super) struct TerminalRequest {
 }
 
 impl State {
-    pub(super) fn run(&mut self, request: RunRequest, out: &mut Outcome) {
-        let RunRequest { reply, remote, mut command, to_the_end } = request;
-        self.next_terminal += 1;
-        let id: TerminalId = format!("acp-{}", self.next_terminal).into();
-        let Some(session) = self.session_named(reply.connection, &remote) else {
-            return out.reply(reply, Err(no_session(&remote)));
-        };
-        if session.terminals.running() >= MOST_RUNNING {
-            return out.reply(reply, Err(too_many()));
-        }
-        let cwd = command.cwd.as_deref().map(|cwd| session.absolute(cwd));
-        command.cwd = Some(cwd.unwrap_or_else(|| session.launch.cwd.clone()));
-        let mut terminal = Terminal::new(command.limit);
-        let key = TerminalKey { session: session.id, terminal: id.clone() };
-        out.effects.push(Effect::RunCommand { key, command });
-        match to_the_end {
-            true => terminal.waiters.push(Waiter::Run(reply)),
-            false => out.reply(reply, Ok(Reply::Terminal(id.clone()))),
-        }
-        session.terminals.begin(id, terminal);
-    }
-
     pub(super) fn terminal(&mut self, request: TerminalRequest, out: &mut Outcome) {
         let TerminalRequest { reply, remote, terminal: id, verb } = request;
         let named = |it: &&mut Session| it.link.remote() == Some((reply.connection, &remote));
@@ -191,11 +166,4 @@ impl Session {
             matches!(entry, Some(Entry::ToolCall(it)) if it.content.iter().any(shows))
         });
     }
-}
-
-fn too_many() -> RpcError {
-    let words = format!(
-        "{MOST_RUNNING} commands of this session are running already: wait for one to end, or kill one"
-    );
-    RpcError::new(RpcError::INTERNAL, words)
 }

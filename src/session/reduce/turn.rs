@@ -129,7 +129,7 @@ impl State {
         }
         session.touch_live(out);
         session.turn = Turn::Idle;
-        session.forget_released();
+        session.turn_is_over();
         // Some agents answer a cancelled turn with an error, or as if nothing had happened.
         let result = match result {
             _ if cancelled => Ok(StopReason::Cancelled),
@@ -235,6 +235,12 @@ impl State {
 }
 
 impl Session {
+    /// What was for one turn only is over with it.
+    fn turn_is_over(&mut self) {
+        self.allowed.clear();
+        self.forget_released();
+    }
+
     /// Puts a prompt into the chat, once.
     fn show_prompt(&mut self, prompt: &mut Prompt, out: &mut Outcome) {
         if !prompt.shown {
@@ -302,7 +308,7 @@ impl Session {
                 running.finish(self.id, &Err(failure.clone()), out);
             }
         }
-        self.forget_released();
+        self.turn_is_over();
         self.cancel_tool_calls(out);
         for tag in self.asked.drain(..) {
             let result = Err(failure.clone());

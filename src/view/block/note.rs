@@ -22,7 +22,9 @@ pub(super) fn rows(scene: &Scene, note: &Note, index: usize) -> Block {
 fn group(note: &Note) -> Group {
     match note {
         Note::Stopped(StopReason::Cancelled | StopReason::EndTurn) => Group::Muted,
-        Note::Stopped(_) | Note::StartedAgain | Note::LeftOut(_) => Group::Warning,
+        Note::Stopped(_) | Note::StartedAgain | Note::LeftOut(_) | Note::NotRun { .. } => {
+            Group::Warning
+        }
         Note::Notice { severity, .. } => match severity.as_str() {
             "error" => Group::Error,
             "warning" | "warn" => Group::Warning,
@@ -60,6 +62,7 @@ pub(in crate::view) fn words(session: &Session, note: &Note) -> String {
         }
         Note::Resumed => format!("{agent} was started again and took up the session"),
         Note::LeftOut(words) => format!("left out: {words}"),
+        Note::NotRun { command, rule } => format!("rejected by a rule: {command} ({rule})"),
         Note::Notice { severity, title, description } => match description {
             Some(description) => format!("{severity}: {title}: {description}"),
             None => format!("{severity}: {title}"),

@@ -1,0 +1,140 @@
+//! Commands that agents run by the plugin: what rules make of them, what the user is asked, and what
+//! is left of them when a turn is cancelled.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::plugin::{wait_transcript, with_agent};
+use crate::report::{REPORT, answers, finish, send};
+use crate::support::nvim::{DEADLINE, Nvim, Options};
+use crate::support::target::Target;
+
+/// An agent that has one command run for each prompt, and says so.
+fn agent(command: &Value) -> Value {
+    json!({ "report": REPORT, "prompts": [{ "steps": [
+        { "request": { "method": "terminal/create", "params": command, "id": "run", "save": "t" } },
+        { "say": "I have asked." },
+    ] }] })
+}
+
+fn touch() -> Value {
+    json!({ "command": "touch", "args": ["made"] })
+}
+
+fn made(nvim: &Nvim) -> bool {
+    nvim.scratch().project().join("made").exists()
+}
+
+fn set_rules(nvim: &mut Nvim, rules: &Value) {
+    let code = "
+        local agents = require('acp.config').get().agents
+        require('acp').setup({ default_agent = 'fake', agents = agents, permissions = { rules = ... } })";
+    nvim.lua(code, json!([rules]));
+}
+
+fn wait_permission(nvim: &mut Nvim) -> Value {
+    nvim.wait_for("the question", DEADLINE, |nvim| {
+        let asked = nvim.lua("return require('acp').permissions()", json!([]));
+        asked.as_array().and_then(|it| it.first().cloned())
+    })
+}
+
+fn respond(nvim: &mut Nvim, permission: &Value, option: &str) {
+    nvim.lua("assert(require('acp').respond(...))", json!([permission["id"], option]));
+}
+
+fn audit(nvim: &mut Nvim) -> Vec<Value> {
+    let path = nvim.lua("return vim.fn.stdpath('log') .. '/audit.log'", json!([]));
+    let text = fs::read_to_string(path.as_str().unwrap()).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Serves an agent at an address, for one connection.
+fn serve(command: Vec<String>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("tcp://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        let (socket, _) = listener.accept().unwrap();
+        let mut agent = Command::new(&command[0]);
+        let agent = agent.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut agent = agent.spawn().unwrap();
+        let (mut stdin, mut stdout) = (agent.stdin.take().unwrap(), agent.stdout.take().unwrap());
+        let mut incoming: TcpStream = socket.try_clone().unwrap();
+        let reading = thread::spawn(move || pass_on(&mut incoming, &mut stdin));
+        pass_on(&mut stdout, &mut &socket);
+        socket.shutdown(Shutdown::Both).ok();
+        reading.join().ok();
+        agent.wait().ok();
+    });
+    url
+}
+
+fn pass_on(from: &mut impl Read, to: &mut impl Write) {
+    let mut buf = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut buf) {
+        if to.write_all(&buf[..length]).and_then(|()| to.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+/// A Neovim that reaches the agent by an address.
+fn elsewhere(target: &Target, scenario: &Value) -> Nvim {
+    let mut nvim = Nvim::start(target, Options::default());
+    let mut scenario = scenario.clone();
+    scenario["report"] = json!(nvim.scratch().project().join(REPORT));
+    let url = serve(nvim.scratch().scenario(&scenario));
+    let setup = json!([{ "default_agent": "fake", "agents": { "fake": { "url": url } } }]);
+    nvim.lua("require('acp').setup(...)", setup);
+    nvim
+}
+
+nvim_tests! {
+    fn a_rule_keeps_a_command_from_running(target: &Target) {
+        let mut nvim = with_agent(target, &agent(&touch()));
+        set_rules(&mut nvim, &json!([{ "reject": true, "command": "touch *" }]));
+        send(&mut nvim, "go");
+        finish(&mut nvim);
+        assert!(!made(&nvim));
+        wait_transcript(&mut nvim, "rejected by a rule: run touch made");
+        let error = &answers(&nvim)[0]["error"];
+        assert!(error["message"].as_str().unwrap().contains("a rule of the user forbids it"), "{error}");
+        let project = nvim.scratch().project().canonicalize().unwrap();
+        let last = nvim.wait_for("the audit log", DEADLINE, |nvim| audit(nvim).pop().filter(|it| it["event"] == "ruled"));
+        assert_eq!(last["verdict"], "reject");
+        assert_eq!(last["command"], "touch made");
+        assert_eq!(last["command_cwd"], project.to_str().unwrap());
+    }
+
+    fn a_rule_asks_before_a_command(target: &Target) {
+        let command = json!({ "command": "touch made", "env": [{ "name": "SECRET_SWITCH", "value": "on" }] });
+        let mut nvim = with_agent(target, &agent(&command));
+        set_rules(&mut nvim, &json!([{ "ask": true, "kind": "execute" }]));
+        send(&mut nvim, "go");
+        let permission = wait_permission(&mut nvim);
+        assert_eq!(permission["title"], "run with SECRET_SWITCH=on: touch made");
+        assert_eq!(permission["kind"], "execute");
+        assert!(!made(&nvim));
+        respond(&mut nvim, &permission, "allow");
+        finish(&mut nvim);
+        nvim.wait_until("the command to run", DEADLINE, |nvim| made(nvim));
+        let log = audit(&mut nvim);
+        assert!(log.iter().all(|it| it["env"] == json!(["SECRET_SWITCH=on"])), "{log:?}");
+    }
+
+    fn an_agent_elsewhere_asks_before_each_command(target: &Target) {
+        let mut nvim = elsewhere(target, &agent(&touch()));
+        send(&mut nvim, "go");
+        let permission = wait_permission(&mut nvim);
+        assert_eq!(permission["title"], "run touch made");
+        respond(&mut nvim, &permission, "refuse");
+        finish(&mut nvim);
+        assert!(!made(&nvim));
+        assert!(answers(&nvim)[0]["error"]["message"].as_str().unwrap().contains("the user does not allow it"));
+    }
+}
