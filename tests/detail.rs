@@ -51,6 +51,7 @@ fn session() -> Session {
         parent: None,
         subagent: None,
         diffs: vec![],
+        stopped: vec![],
         revision: 0,
         began: Duration::ZERO,
         ended: None,

@@ -171,6 +171,7 @@ fn tool_call(id: usize, title: &str) -> ToolCall {
         parent: None,
         subagent: None,
         diffs: vec![],
+        stopped: vec![],
         revision: 0,
         began: Duration::ZERO,
         ended: None,

@@ -15,7 +15,10 @@ pub(super) fn set(timer: Timer, after: Duration, inputs: Sender<Input>) {
     let after = match timer {
         // Whoever lost the same agent at the same moment must not come back at the same moment.
         Timer::Reconnect { .. } => spread(after, RandomState::new().build_hasher().finish()),
-        Timer::NoAnswer { .. } | Timer::NotStopped { .. } | Timer::NoEditor(_) => after,
+        Timer::NoAnswer { .. }
+        | Timer::NotStopped { .. }
+        | Timer::StopCommands { .. }
+        | Timer::NoEditor(_) => after,
     };
     tokio::spawn(async move {
         sleep(after).await;

@@ -289,6 +289,13 @@ pub enum Timer {
         /// Which extension.
         waits: u32,
     },
+    /// The agent was told to stop a turn, and has had time to end the commands of it.
+    StopCommands {
+        /// Of which session.
+        session: SessionId,
+        /// Which turn.
+        turn: TurnId,
+    },
     /// Neovim has not answered a question about a file: it may be waiting for a key.
     NoEditor(AskId),
     /// It is time to reach a lost agent again. The runtime adds some chance to the delay.

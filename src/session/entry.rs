@@ -63,6 +63,8 @@ pub enum Note {
         /// The rule, for people.
         rule: String,
     },
+    /// The turn was cancelled, and a command that it had started was ended.
+    CommandStopped(String),
     /// The agent tells something that is not part of the conversation.
     Notice {
         /// `info`, `warning`, `error` or another word.

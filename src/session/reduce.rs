@@ -179,6 +179,7 @@ impl State {
             Timer::NotStopped { session, turn, waits } => {
                 self.not_stopped(session, (turn, waits), out);
             }
+            Timer::StopCommands { session, turn } => self.stop_commands(session, turn, out),
             Timer::NoEditor(ask) => self.no_editor(ask, out),
             Timer::Reconnect { session, attempt } => self.seek_again(session, attempt, out),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::ids::{ReplyTo, SessionId};
+use super::ids::{ReplyTo, SessionId, TurnId};
 use super::tool_call::{TerminalExit, TerminalId, TerminalNews};
 
 /// How much of a terminal's output is kept when the agent names no limit.
@@ -168,8 +168,28 @@ pub struct Terminal {
     pub waiters: Vec<Waiter>,
     /// Released: the agent does not know it any more, the chat still shows it.
     pub released: bool,
+    /// What it runs, for people.
+    pub command: String,
+    /// The turn it was started in.
+    pub turn: Option<TurnId>,
+    /// Whether it is ended because that turn was cancelled.
+    pub stop: Stop,
     /// Which of its session's it is.
     number: u64,
+}
+
+/// Whether a command is ended because its turn was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stop {
+    /// It is not.
+    #[default]
+    No,
+    /// It has been told to end.
+    Asked,
+    /// It has ended.
+    Done,
+    /// It does not end.
+    Failed,
 }
 
 /// Somebody who waits for the end of a command.
@@ -194,6 +214,9 @@ impl Terminal {
             exit: None,
             waiters: Vec::new(),
             released: false,
+            command: String::new(),
+            turn: None,
+            stop: Stop::No,
             number: 0,
         }
     }

@@ -43,6 +43,8 @@ pub struct ToolCall {
     /// What its changes to files look like, one for each [`ToolContent::Diff`]; found a little
     /// later than they are told.
     pub diffs: Vec<Arc<FileDiff>>,
+    /// The commands of it that we have ended because its turn was cancelled.
+    pub stopped: Vec<TerminalId>,
     /// How often its content has changed.
     pub revision: u32,
     /// When it was first heard of.

@@ -1,13 +1,13 @@
 //! Commands that agents run with us: whose they are, how many, and how much is kept of them.
 
-use acp_nvim::session::effect::{Effect, Reply};
-use acp_nvim::session::entry::StopReason;
+use acp_nvim::session::effect::{Effect, Reply, Timer};
+use acp_nvim::session::entry::{Entry, Note, StopReason};
 use acp_nvim::session::event::{
     Answer, CommandLine, Event, Happened, Made, Origin, Request, TerminalVerb, Update, Wish,
 };
 use acp_nvim::session::failure::{Exit, RpcError};
 use acp_nvim::session::ids::{ConnectionId, ReplyTo, SessionId, TurnId};
-use acp_nvim::session::terminal::TerminalKey;
+use acp_nvim::session::terminal::{Stop, TerminalKey};
 use acp_nvim::session::tool_call::{
     TerminalExit, TerminalNews, ToolCallUpdate, ToolContent, ToolStatus,
 };
@@ -284,4 +284,113 @@ fn a_terminal_of_an_earlier_run_is_unknown_to_the_next() {
     let connection = reply.connection;
     world.event(Event::Agent { connection, happened: Happened::Requested { reply, request } });
     assert_eq!(refusal(&world, "2").code, RpcError::INVALID_PARAMS);
+}
+
+fn cancelled(world: &mut World) {
+    let result = Ok(StopReason::Cancelled);
+    world.answers(Answer::Prompt { session: ONE, turn: TurnId(1), result });
+}
+
+fn stop_of(world: &World, id: &str) -> Stop {
+    world.session().terminals.get(&id.into()).unwrap().stop
+}
+
+/// Whichever way the agent answers the cancel, what it has left running ends.
+#[test]
+fn a_cancelled_turn_ends_its_commands() {
+    let timer = Timer::StopCommands { session: ONE, turn: TurnId(1) };
+    let step = |world: &mut World, answers: bool| {
+        if answers {
+            cancelled(world);
+        } else {
+            world.event(Event::TimerFired(timer));
+        }
+    };
+    for answers in [true, false] {
+        let mut world = World::running();
+        world.requests("1", run("sleep 1")).requests("2", run("sleep 2"));
+        world.requests("3", run("sleep 3")).requests("4", run("sleep 4"));
+        world.requests("5", about("acp-4", TerminalVerb::Wait));
+        world.updates(showing("a", "acp-1")).updates(showing("b", "acp-3"));
+        // One has ended, one is the agent's to end.
+        ends(&mut world, "acp-2");
+        world.requests("6", about("acp-3", TerminalVerb::Release));
+        world.wish(Wish::Cancel(ONE));
+        assert_eq!(killed(&world), [], "the agent may end them itself");
+        assert!(
+            world
+                .last
+                .iter()
+                .any(|it| matches!(it, Effect::SetTimer { timer: it, .. } if *it == timer))
+        );
+        step(&mut world, answers);
+        assert_eq!(killed(&world), [key(ONE, "acp-1"), key(ONE, "acp-4")]);
+        assert_eq!(world.replies(), []);
+        let notes: Vec<&Entry> = world
+            .session()
+            .entries
+            .iter()
+            .filter(|it| matches!(it, Entry::Note(Note::CommandStopped(_))))
+            .collect();
+        assert_eq!(
+            notes,
+            [&Entry::Note(Note::CommandStopped("sleep 4".into()))],
+            "nothing shows it"
+        );
+        assert_eq!(stop_of(&world, "acp-1"), Stop::Asked);
+        // Once, and both answers come.
+        step(&mut world, !answers);
+        assert_eq!(killed(&world), []);
+        ends(&mut world, "acp-4");
+        assert!(matches!(world.replies()[..], [("5", Ok(Reply::Exit(_)))]));
+        ends(&mut world, "acp-1");
+        assert_eq!(stop_of(&world, "acp-1"), Stop::Done);
+    }
+}
+
+#[test]
+fn a_command_that_the_agent_ends_is_not_ended_twice() {
+    let mut world = World::running();
+    world.requests("1", run("sleep 1")).updates(showing("a", "acp-1"));
+    world.wish(Wish::Cancel(ONE));
+    world.requests("2", about("acp-1", TerminalVerb::Kill));
+    assert_eq!(killed(&world).len(), 1);
+    ends(&mut world, "acp-1");
+    cancelled(&mut world);
+    assert_eq!(killed(&world), []);
+    assert_eq!(stop_of(&world, "acp-1"), Stop::No);
+}
+
+#[test]
+fn a_command_of_an_earlier_turn_goes_on() {
+    let mut world = World::running();
+    world.requests("1", run("serve"));
+    turn_ends(&mut world);
+    world.prompt();
+    world.requests("2", run("sleep 2"));
+    world.wish(Wish::Cancel(ONE));
+    let result = Ok(StopReason::Cancelled);
+    world.answers(Answer::Prompt { session: ONE, turn: TurnId(2), result });
+    assert_eq!(killed(&world), [key(ONE, "acp-2")]);
+    // A turn that ends by itself ends nothing.
+    world.prompt();
+    world.requests("3", run("serve more"));
+    world.answers(Answer::Prompt {
+        session: ONE,
+        turn: TurnId(3),
+        result: Ok(StopReason::EndTurn),
+    });
+    assert_eq!(killed(&world), []);
+    world.event(Event::TimerFired(Timer::StopCommands { session: ONE, turn: TurnId(2) }));
+    assert_eq!(killed(&world), [], "that turn is over");
+}
+
+#[test]
+fn a_command_that_does_not_stop_is_said_to_run_on() {
+    let mut world = World::running();
+    world.requests("1", run("sleep 1")).updates(showing("a", "acp-1"));
+    world.wish(Wish::Cancel(ONE));
+    cancelled(&mut world);
+    world.event(Event::TerminalExited(key(ONE, "acp-1"), Err("it does not end".into())));
+    assert_eq!(stop_of(&world, "acp-1"), Stop::Failed);
 }

@@ -9,9 +9,10 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::plugin::{wait_transcript, with_agent};
+use crate::plugin::{chat, wait_state, wait_transcript, with_agent};
 use crate::report::{REPORT, answers, finish, send};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
+use crate::support::process;
 use crate::support::target::Target;
 
 /// An agent that has one command run for each prompt, and says so.
@@ -136,5 +137,29 @@ nvim_tests! {
         finish(&mut nvim);
         assert!(!made(&nvim));
         assert!(answers(&nvim)[0]["error"]["message"].as_str().unwrap().contains("the user does not allow it"));
+    }
+
+    /// The agent ends its turn and leaves the command alone.
+    fn cancelling_ends_the_command_and_its_row_says_so(target: &Target) {
+        let create = json!({ "command": "sh", "args": ["-c", "trap '' TERM; echo $$ > pid; sleep 300; sleep 300"] });
+        let shown = json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "sleep 300", "kind": "execute",
+            "status": "in_progress", "content": [{ "type": "terminal", "terminalId": "{{t.terminalId}}" }] });
+        let wait = json!({ "method": "terminal/wait_for_exit", "id": "wait", "params": { "terminalId": "{{t.terminalId}}" } });
+        let mut nvim = chat(target, &json!({ "prompts": [{ "steps": [
+            { "request": { "method": "terminal/create", "params": create, "id": "run", "save": "t" } },
+            { "update": shown },
+            { "request": wait },
+        ] }] }));
+        nvim.type_keys("go");
+        nvim.input("<C-s>");
+        let pid = nvim.wait_for("the command", DEADLINE, |nvim| {
+            let pid = fs::read_to_string(nvim.scratch().project().join("pid")).ok()?;
+            pid.trim().parse::<u32>().ok()
+        });
+        wait_transcript(&mut nvim, "execute: sleep 300");
+        nvim.input("<C-c>");
+        wait_state(&mut nvim, "ready");
+        process::wait_gone(&[pid], DEADLINE);
+        nvim.wait_screen("sleep 300 · command stopped");
     }
 }

@@ -77,6 +77,7 @@ impl Chat {
             parent: None,
             subagent: None,
             diffs: vec![],
+            stopped: vec![],
             revision: 0,
             began: Duration::ZERO,
             ended: None,

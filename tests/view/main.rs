@@ -211,6 +211,7 @@ fn notes_and_failures() {
         Note::Stopped(StopReason::Refusal),
         Note::StartedAgain,
         Note::LeftOut("an image".into()),
+        Note::CommandStopped("sleep 47".into()),
         Note::NotRun { command: "run rm -rf x".into(), rule: "reject command `rm *`".into() },
         Note::Mode("plan".into()),
         notice("info", "for you", None),

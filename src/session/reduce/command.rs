@@ -116,7 +116,13 @@ impl State {
         };
         self.next_terminal += 1;
         let name: TerminalId = format!("acp-{}", self.next_terminal).into();
+        let turn = match &session.turn {
+            Turn::Running(running) => Some(running.turn),
+            _ => None,
+        };
         let mut terminal = Terminal::new(command.limit);
+        terminal.command = brief(&command.as_command().text(), LONGEST_TITLE);
+        terminal.turn = turn;
         let key = TerminalKey { session: id, terminal: name.clone() };
         out.effects.push(Effect::RunCommand { key, command });
         match to_the_end {

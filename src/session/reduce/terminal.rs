@@ -3,13 +3,13 @@
 //! A terminal belongs to its session: nobody else can name it, whatever its id.
 
 use crate::session::effect::{Effect, Reply};
-use crate::session::entry::Entry;
+use crate::session::entry::{Entry, Note};
 use crate::session::event::{CommandLine, TerminalVerb};
 use crate::session::failure::RpcError;
-use crate::session::ids::{RemoteId, ReplyTo, SessionId};
+use crate::session::ids::{RemoteId, ReplyTo, SessionId, TurnId};
 use crate::session::outcome::Outcome;
 use crate::session::state::{Session, State, Turn};
-use crate::session::terminal::{TerminalKey, Waiter, fair_share};
+use crate::session::terminal::{Stop, TerminalKey, Waiter, fair_share};
 use crate::session::tool_call::{TerminalExit, TerminalId, ToolContent};
 
 /// How much text the terminals of all sessions keep together; and how much is left of it once it
@@ -91,11 +91,15 @@ impl State {
         out: &mut Outcome,
     ) {
         let Some(session) = self.sessions.get_mut(&key.session) else { return };
+        let ended = result.is_ok();
         let exit = result.unwrap_or_else(|words| {
             session.terminals.append(&key.terminal, &words);
             TerminalExit { code: Some(127), signal: None }
         });
         let Some(terminal) = session.terminals.ours(&key.terminal) else { return };
+        if terminal.stop == Stop::Asked {
+            terminal.stop = if ended { Stop::Done } else { Stop::Failed };
+        }
         terminal.exit = Some(exit.clone());
         let (output, truncated) = terminal.tail();
         let output = output.to_owned();
@@ -149,6 +153,30 @@ impl Session {
     fn show_terminal(&mut self, id: &TerminalId, out: &mut Outcome) {
         if let Some(index) = self.terminals.shown_in(id) {
             out.touch(self.id, index);
+        }
+    }
+
+    /// The turn was cancelled: ends the commands that were started in it and that the agent has
+    /// neither ended nor released. Those of earlier turns are meant to go on.
+    pub(super) fn stop_commands(&mut self, turn: TurnId, out: &mut Outcome) {
+        let (session, mut stopped) = (self.id, Vec::new());
+        for (id, terminal) in self.terminals.all_ours() {
+            let of_turn = terminal.turn == Some(turn) && terminal.stop == Stop::No;
+            if of_turn && terminal.exit.is_none() && !terminal.released {
+                terminal.stop = Stop::Asked;
+                stopped.push((id.clone(), terminal.command.clone()));
+            }
+        }
+        for (id, command) in stopped {
+            let shown_in = self.terminals.shown_in(&id);
+            match shown_in.and_then(|index| self.entries.get_mut(index)) {
+                Some(Entry::ToolCall(tool_call)) => {
+                    tool_call.stopped.push(id.clone());
+                    self.show_terminal(&id, out);
+                }
+                _ => self.push(Entry::Note(Note::CommandStopped(command)), out),
+            }
+            out.effects.push(Effect::KillCommand(TerminalKey { session, terminal: id }));
         }
     }
 

@@ -148,6 +148,7 @@ impl ToolCall {
             parent: None,
             subagent: None,
             diffs: Vec::new(),
+            stopped: Vec::new(),
             revision: 0,
             began: now,
             ended: None,

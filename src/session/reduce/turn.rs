@@ -12,6 +12,8 @@ use crate::session::message::Message;
 use crate::session::outcome::Outcome;
 use crate::session::state::{Link, Prompt, Running, Session, State, Turn};
 
+/// How long an agent may take to end the commands of a cancelled turn before we do.
+const OWN_END: Duration = Duration::from_secs(2);
 /// How long an agent may take to stop before the user is asked.
 const STOP: Duration = Duration::from_secs(10);
 
@@ -128,6 +130,9 @@ impl State {
             return self.turn_wants_login(id, running, out);
         }
         session.touch_live(out);
+        if cancelled {
+            session.stop_commands(turn, out);
+        }
         session.turn = Turn::Idle;
         session.turn_is_over();
         // Some agents answer a cancelled turn with an error, or as if nothing had happened.
@@ -179,9 +184,12 @@ impl State {
         }
         match session.turn.clone() {
             Turn::Running(running) => {
+                let timer = Timer::StopCommands { session: id, turn: running.turn };
                 session.turn = Turn::Cancelling(running);
+                session.allowed.clear();
                 session.send_cancel(out);
                 session.expect_stop(out);
+                out.effects.push(Effect::SetTimer { timer, after: OWN_END });
                 session.cancel_tool_calls(out);
                 self.cancel_asks(id, out);
                 out.tell(Tell::SessionChanged(id));
@@ -200,6 +208,15 @@ impl State {
                 session.abandon(&Failure::Withdrawn, out);
                 out.tell(Tell::SessionChanged(id));
             }
+        }
+    }
+
+    /// The agent was told to stop, and has not answered: it may wait for a command to end.
+    pub(super) fn stop_commands(&mut self, id: SessionId, turn: TurnId, out: &mut Outcome) {
+        if let Some(session) = self.sessions.get_mut(&id)
+            && matches!(&session.turn, Turn::Cancelling(running) if running.turn == turn)
+        {
+            session.stop_commands(turn, out);
         }
     }
 

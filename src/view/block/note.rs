@@ -34,6 +34,7 @@ fn group(note: &Note) -> Group {
         Note::Compaction { status, .. } if status == "failed" => Group::Error,
         Note::Compaction { .. }
         | Note::Withdrawn
+        | Note::CommandStopped(_)
         | Note::Resumed
         | Note::Subagent { .. }
         | Note::Mode(_)
@@ -63,6 +64,7 @@ pub(in crate::view) fn words(session: &Session, note: &Note) -> String {
         Note::Resumed => format!("{agent} was started again and took up the session"),
         Note::LeftOut(words) => format!("left out: {words}"),
         Note::NotRun { command, rule } => format!("rejected by a rule: {command} ({rule})"),
+        Note::CommandStopped(command) => format!("stopped the command: {command}"),
         Note::Notice { severity, title, description } => match description {
             Some(description) => format!("{severity}: {title}: {description}"),
             None => format!("{severity}: {title}"),

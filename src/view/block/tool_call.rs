@@ -7,6 +7,7 @@ use super::marks::{self, Marks};
 use super::{Block, Line, Scene, preview, words};
 use crate::session::entry::Entry;
 use crate::session::state::Session;
+use crate::session::terminal::Stop;
 use crate::session::tool_call::{ToolCall, ToolStatus};
 use crate::view::model::Group;
 
@@ -147,6 +148,25 @@ fn title(tool_call: &ToolCall, marks: &Marks) -> String {
     }
 }
 
+/// What became of its commands when the turn was cancelled; the worst counts.
+fn stopped(session: &Session, tool_call: &ToolCall) -> Option<&'static str> {
+    // What is forgotten has ended.
+    let stop = |id| session.terminals.get(id).map_or(Stop::Done, |it| it.stop);
+    let stops = tool_call.stopped.iter().map(stop);
+    let worst = stops.max_by_key(|stop| match stop {
+        Stop::No => 0,
+        Stop::Done => 1,
+        Stop::Asked => 2,
+        Stop::Failed => 3,
+    });
+    match worst? {
+        Stop::No => None,
+        Stop::Done => Some("command stopped"),
+        Stop::Asked => Some("stopping the command"),
+        Stop::Failed => Some("the command does not stop"),
+    }
+}
+
 /// What else there is to say: which model, how many tools, how long.
 fn facts(scene: &Scene, (index, tool_call): (usize, &ToolCall), parts: usize) -> Vec<String> {
     let mut facts = Vec::new();
@@ -158,6 +178,7 @@ fn facts(scene: &Scene, (index, tool_call): (usize, &ToolCall), parts: usize) ->
     if tools > 0 {
         facts.push(words::counted(tools, "tool"));
     }
+    facts.extend(stopped(scene.session, tool_call).map(str::to_owned));
     let done = tool_call.ended;
     // What was left unfinished says nothing: nobody knows when it stopped.
     let live = || scene.is_live(index).then_some(scene.session.now);

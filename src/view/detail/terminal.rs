@@ -2,7 +2,7 @@
 
 use super::page::{Page, one_line};
 use crate::session::state::Session;
-use crate::session::terminal::Terminal;
+use crate::session::terminal::{Stop, Terminal};
 use crate::session::tool_call::{TerminalExit, TerminalId, ToolCall};
 use crate::view::ansi::{Ansi, Line};
 use crate::view::model::{Group, Row};
@@ -70,7 +70,9 @@ impl Live {
             Some(exit) => {
                 let failed = exit.signal.is_some() || exit.code.is_some_and(|it| it != 0);
                 let group = if failed { Group::Error } else { Group::Muted };
-                page.words(ended(exit), group, Row::default());
+                let stopped =
+                    if terminal.stop == Stop::Done { "stopped with the turn, " } else { "" };
+                page.words(format!("{stopped}{}", ended(exit)), group, Row::default());
             }
             None if keep == 0 && page.len() == start => {
                 page.words("no output yet", Group::Muted, Row::default());
