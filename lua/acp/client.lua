@@ -3,7 +3,7 @@
 
 local M = {}
 
---- How long one drain may keep the main loop, in nanoseconds.
+--- How long one wake-up may keep the main loop, in nanoseconds.
 local budget = 4e6
 
 --- Milliseconds after the start of the core, and between two, in which those are loaded who have
@@ -41,8 +41,10 @@ local listeners = {
 local native
 local closing = false
 
----@type acp.Effect[] drained but not yet handled, in order
+---@type table<integer, acp.Effect> drained but not yet handled, in order
 local effects = {}
+--- The place of the first of them, and of the next one to come.
+local head, tail = 1, 1
 ---@type table<string, { place: number, fn: fun(effect: any) }[]> by type, sorted
 local subscribers = {}
 ---@type table<integer, true> which of the listeners do listen
@@ -131,44 +133,84 @@ local function attach_others()
   end
 end
 
---- Handles queued effects in order. A handler may wait and so let another drain in: that one goes
---- on with this same queue, and the order holds.
-local function dispatch()
-  while effects[1] do
-    local effect = table.remove(effects, 1)
+---@param batch acp.Effect[]
+local function enqueue(batch)
+  for _, effect in ipairs(batch) do
+    effects[tail] = effect
+    tail = tail + 1
+  end
+end
+
+---@return acp.Effect?
+local function dequeue()
+  local effect = effects[head]
+  if effect then
+    effects[head] = nil
+    head = head + 1
+  end
+  return effect
+end
+
+--- Handles queued effects in order, one at least, until the deadline. A handler may wait and so let
+--- another wake-up in: that one continues with this same queue, and the order holds.
+---@param lib acp.Native
+---@param deadline number
+---@return boolean done whether none is left
+local function dispatch(lib, deadline)
+  local effect = dequeue()
+  if effect and effects[head] then
+    lib.rearm()
+  end
+  while effect do
     attach(effect.type)
     for _, subscriber in ipairs(subscribers[effect.type] or {}) do
       M.guard(('the handler of "%s"'):format(effect.type), subscriber.fn, effect)
     end
+    if vim.uv.hrtime() > deadline then
+      break
+    end
+    effect = dequeue()
   end
+  return effects[head] == nil
 end
 
---- Takes what the core has for us, for as long as the budget allows.
+--- Takes what the core has for us: patches are applied, effects are queued.
+---@param lib acp.Native
+---@param deadline number
+---@return boolean done whether there is nothing more to take
+local function drain(lib, deadline)
+  local surface = require('acp.ui.surface')
+  local batch ---@type acp.Batch?
+  repeat
+    batch = nil
+    M.guard('drain', function()
+      batch = lib.drain()
+    end)
+    if batch then
+      M.guard('patches', surface.apply, batch.patches or {})
+      enqueue(batch.effects or {})
+    end
+  until not batch or vim.uv.hrtime() > deadline
+  M.guard('the end of a drain', surface.settle)
+  return not batch
+end
+
+--- Does what there is to do, for as long as the budget allows; the rest has to wait for the next
+--- wake-up, so that the user's keys come in between. Nothing more is taken from the core while
+--- effects wait: there it is coalesced.
 local function pump()
   if closing or not native then
     return
   end
-  local surface = require('acp.ui.surface')
   local deadline = vim.uv.hrtime() + budget
-  repeat
-    local batch
-    local ok = M.guard('drain', function()
-      batch = native.drain()
-    end)
-    if batch then
-      M.guard('patches', surface.apply, batch.patches or {})
-      vim.list_extend(effects, batch.effects or {})
-    end
-    if not ok or not batch then
-      break
-    end
-    if vim.uv.hrtime() > deadline then
-      native.rearm()
-      break
-    end
-  until false
-  M.guard('the end of a drain', surface.settle)
-  dispatch()
+  local done = dispatch(native, deadline)
+    and vim.uv.hrtime() <= deadline
+    and drain(native, deadline)
+    and vim.uv.hrtime() <= deadline
+    and dispatch(native, deadline)
+  if not done and native then
+    native.rearm()
+  end
 end
 
 local function leave()

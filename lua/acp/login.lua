@@ -112,8 +112,7 @@ function M.start(session)
   if require('acp.questions').ask(key(session)) then
     return
   end
-  local native = client.running()
-  local settings = native and native.settings(session)
+  local settings = require('acp.settings').get(session)
   local methods = settings and settings.auth_methods or {}
   if #methods == 0 then
     local agent = require('acp.session').agent_of(session)

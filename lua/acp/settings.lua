@@ -14,12 +14,27 @@ local M = {}
 ---@field values acp.Value[]
 ---@field ask fun(value: string): acp.Ask
 
---- What the agent has told of a session, nil when nothing yet.
+--- What was fetched last, by session. There may be thousands of values, and several ask for them
+--- with each change.
+---@type table<integer, { settings: acp.Settings, revision: integer }>
+local fetched = {}
+
+--- What the agent has told of a session, nil when nothing yet. To be read, not to be changed.
 ---@param session integer
 ---@return acp.Settings?
 function M.get(session)
   local native = client.running()
-  return native and native.settings(session)
+  if not native then
+    return nil
+  end
+  local known = fetched[session]
+  local settings, revision = native.settings(session, known and known.revision)
+  if not revision then
+    fetched[session] = nil
+  elseif settings then
+    fetched[session] = { settings = settings, revision = revision }
+  end
+  return fetched[session] and fetched[session].settings
 end
 
 ---@type acp.Value[]

@@ -221,10 +221,17 @@ fn queue(lua: &Lua, session: u64) -> LuaResult<LuaTable> {
     convert::queue(lua, queue.unwrap_or_default())
 }
 
-fn settings(lua: &Lua, session: u64) -> LuaResult<Option<LuaTable>> {
+/// What a session can be set to, unless it is still what the caller has, and which revision that is.
+fn settings(
+    lua: &Lua,
+    (session, known): (u64, Option<u64>),
+) -> LuaResult<(Option<LuaTable>, Option<u64>)> {
     let session = SessionId(session);
-    let settings = with_main(|main| main.handle.as_ref()?.published().settings(session))?;
-    settings.map(|settings| convert::settings(lua, settings)).transpose()
+    match with_main(|main| main.handle.as_ref()?.published().settings(session))? {
+        Some((_, revision)) if known == Some(revision) => Ok((None, known)),
+        Some((info, revision)) => Ok((Some(convert::settings(lua, &info)?), Some(revision))),
+        None => Ok((None, None)),
+    }
 }
 
 fn shutdown(milliseconds: u64) -> LuaResult<()> {

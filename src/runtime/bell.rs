@@ -21,6 +21,12 @@ impl Bell {
         }
     }
 
+    /// Rings in any case: the other thread has come, and has left something to do.
+    pub fn ring_again(&self) {
+        self.armed.store(true, Ordering::Release);
+        (self.ring)();
+    }
+
     /// The other thread has come; the next ring counts again.
     pub fn answered(&self) {
         self.armed.store(false, Ordering::Release);

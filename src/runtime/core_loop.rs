@@ -328,7 +328,7 @@ impl Core {
             Input::Kept(ready, kept) => self.reviews.taken_up(ready, kept, &self.buffers),
             Input::Bytes(id, bytes) => {
                 if bytes.len() >= LONG && memchr::memchr(b'\n', &bytes).is_none() {
-                    self.outbox.rearm();
+                    self.outbox.ring();
                 }
                 self.read(id, |peer, each| peer.receive(&bytes, each));
             }

@@ -100,7 +100,7 @@ impl Handle {
         self.outbox.take()
     }
 
-    /// Asks for another wake-up.
+    /// Asks for another wake-up, whether or not the last one was used to drain.
     pub fn rearm(&self) {
         self.outbox.rearm();
     }

@@ -3,7 +3,7 @@
 //! The locks are held for as long as it takes to copy a text.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::reviews::Change;
 use crate::session::agent::{AuthMethod, Capabilities, Launch};
@@ -136,7 +136,9 @@ pub struct Published {
 #[derive(Debug)]
 struct Page {
     summary: Summary,
-    settings: Option<SettingsInfo>,
+    settings: Option<Arc<SettingsInfo>>,
+    /// How often the settings have changed.
+    revision: u64,
     queue: Vec<Queued>,
     /// The transcript, entry by entry, each with the length of the message text it holds.
     entries: Vec<(String, usize)>,
@@ -172,9 +174,12 @@ impl Published {
         };
     }
 
-    /// What a session can be set to; none before its agent has said so.
-    pub fn settings(&self, session: SessionId) -> Option<SettingsInfo> {
-        self.lock().get(&session)?.settings.clone()
+    /// What a session can be set to and how often that has changed; none before its agent has said
+    /// so.
+    pub fn settings(&self, session: SessionId) -> Option<(Arc<SettingsInfo>, u64)> {
+        let sessions = self.lock();
+        let page = sessions.get(&session)?;
+        Some((page.settings.clone()?, page.revision))
     }
 
     /// The prompts that wait, the next one first.
@@ -199,7 +204,7 @@ impl Published {
             Some(page) => page.summary = summary,
             None => {
                 let (id, queue, entries) = (summary.id, Vec::new(), Vec::new());
-                sessions.insert(id, Page { summary, settings: None, queue, entries });
+                sessions.insert(id, Page { summary, settings: None, revision: 0, queue, entries });
             }
         }
     }
@@ -217,8 +222,10 @@ impl Published {
     }
 
     pub(super) fn set_settings(&self, state: &State, session: &Session) {
+        let settings = Arc::new(SettingsInfo::of(state, session));
         if let Some(page) = self.lock().get_mut(&session.id) {
-            page.settings = Some(SettingsInfo::of(state, session));
+            page.settings = Some(settings);
+            page.revision += 1;
         }
     }
 
