@@ -53,6 +53,7 @@ fn session() -> Session {
         diffs: vec![],
         stopped: vec![],
         revision: 0,
+        left_out: 0,
         began: Duration::ZERO,
         ended: None,
     };

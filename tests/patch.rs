@@ -173,6 +173,7 @@ fn tool_call(id: usize, title: &str) -> ToolCall {
         diffs: vec![],
         stopped: vec![],
         revision: 0,
+        left_out: 0,
         began: Duration::ZERO,
         ended: None,
     }
@@ -207,7 +208,11 @@ fn tell(session: &mut Session, nth: usize, news: &News) -> Option<usize> {
             let subagent = Subagent { kind: Some(kind.clone()), ..Subagent::default() };
             tool_call.subagent = Some(Box::new(subagent));
         }
-        News::Parent(parent) => tool_call.parent = Some(parent.to_string().into()),
+        News::Parent(parent) => {
+            let to = Some(parent.to_string().into());
+            let from = std::mem::replace(&mut tool_call.parent, to.clone());
+            session.parts.moved(index, from, to);
+        }
     }
     Some(index)
 }

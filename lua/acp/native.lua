@@ -29,7 +29,7 @@ local M = {}
 ---@field sessions fun(): acp.SessionInfo[]
 ---@field transcript fun(session: integer): string?
 ---@field permissions fun(): acp.Permission[] those that wait for an answer
----@field settings fun(session: integer, known?: integer): acp.Settings?, integer? unless still at this revision
+---@field settings fun(session: integer, known?: integer): acp.Settings?, integer?
 ---@field queue fun(session: integer): acp.Queued[] prompts that wait, in order
 ---@field changes fun(session?: integer): acp.ChangedFile[] what waits for the user, by path
 ---@field shutdown fun(timeout_ms: integer)

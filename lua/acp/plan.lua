@@ -70,8 +70,8 @@ function M.current(steps)
   return 1
 end
 
---- A plan that is a file can be a long one.
-local most_lines = 2000
+--- A plan that is a file can be a long one, and it is read while the user waits.
+local most_lines, most_bytes = 2000, 256 * 1024
 
 --- The text of a plan's file, nil when it can't be read.
 ---@param file string path or URI
@@ -79,7 +79,7 @@ local most_lines = 2000
 function M.read(file)
   local path = vim.startswith(file, 'file:') and vim.uri_to_fname(file) or file
   local stat = vim.uv.fs_stat(path)
-  if not stat or stat.type ~= 'file' then
+  if not stat or stat.type ~= 'file' or stat.size > most_bytes then
     return nil
   end
   local ok, lines = pcall(vim.fn.readfile, path, '', most_lines)

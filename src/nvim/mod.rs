@@ -204,7 +204,7 @@ fn transcript(lua: &Lua, session: u64) -> LuaResult<LuaValue> {
 }
 
 fn permissions(lua: &Lua) -> LuaResult<LuaTable> {
-    let open = with_main(|main| main.handle.as_ref().map(|it| it.published().permissions()))?;
+    let open = with_main(|main| main.handle.as_ref().map(|it| it.published().open_permissions()))?;
     let tables = open.unwrap_or_default().into_iter().map(|it| convert::permission(lua, it));
     lua.create_sequence_from(tables.collect::<LuaResult<Vec<_>>>()?)
 }
@@ -228,8 +228,8 @@ fn settings(
 ) -> LuaResult<(Option<LuaTable>, Option<u64>)> {
     let session = SessionId(session);
     match with_main(|main| main.handle.as_ref()?.published().settings(session))? {
-        Some((_, revision)) if known == Some(revision) => Ok((None, known)),
-        Some((info, revision)) => Ok((Some(convert::settings(lua, &info)?), Some(revision))),
+        Some(info) if known == Some(info.revision) => Ok((None, known)),
+        Some(info) => Ok((Some(convert::settings(lua, &info)?), Some(info.revision))),
         None => Ok((None, None)),
     }
 }

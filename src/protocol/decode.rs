@@ -5,6 +5,7 @@
 //! a list is skipped by itself. Whatever is skipped is logged.
 
 mod answer;
+mod bounds;
 mod content;
 mod elicitation;
 mod given;
@@ -27,7 +28,7 @@ pub(super) use self::request::request;
 use super::dialect::{self, Place};
 use super::memory::Memory;
 use crate::session::content::Content;
-use crate::session::entry::Chunk;
+use crate::session::entry::{Chunk, Note};
 use crate::session::event::{Happened, Update};
 use crate::session::ids::RemoteId;
 
@@ -103,13 +104,23 @@ fn session_update(
     each: Each<'_>,
 ) -> Result<(), String> {
     let mut value = wire::parse(params)?;
+    let left_out = bounds::cut(&mut value)?;
     dialect::canonical(Place::UpdateParams, &mut value);
     let remote = session_of(&value, memory)?;
     let update = value.get_mut("update").map(Value::take).unwrap_or_default();
     let raw = params.map_or("", RawValue::get);
-    update::update(update, raw, &mut |update| {
+    let count = left_out.iter().map(|it| it.count).sum();
+    update::update(update, raw, &mut |mut update| {
+        if let Update::ToolCall(_, tool_call) = &mut update {
+            tool_call.left_out = count;
+        }
         each(Happened::Updated { remote: remote.clone(), update });
-    })
+    })?;
+    for left_out in left_out {
+        let update = Update::Note(Note::TooMany(left_out));
+        each(Happened::Updated { remote: remote.clone(), update });
+    }
+    Ok(())
 }
 
 /// The session a message is about. Dialects that know of one session do not name it.

@@ -10,7 +10,7 @@ use super::core_loop::Core;
 use super::diffs;
 use super::input::Input;
 use super::outbox::Item;
-use super::published::Summary;
+use super::published::{PermissionInfo, Summary};
 use super::reviews::OnDisk;
 use super::terminal::Running;
 use super::timer;
@@ -19,7 +19,7 @@ use crate::session::audit::By;
 use crate::session::effect::{Effect, Tell};
 use crate::session::event::{Event, Wish};
 use crate::session::ids::{AskId, ConnectionId, SessionId};
-use crate::session::question::{Body, FileRange, Question, Reaction};
+use crate::session::question::{Body, FileRange, Permission, Question, Reaction};
 
 impl Core {
     pub(super) fn perform(&mut self, effect: Effect) {
@@ -138,7 +138,11 @@ impl Core {
             let answer = Wish::Answer { ask: *ask, reaction, by: By::Api };
             return self.apply(Event::User(answer));
         }
-        self.show();
+        // What happened before in the chat is shown before, but for what has no place in it.
+        if !tell.is_beside_the_chat() {
+            self.show();
+        }
+        self.publish(&tell);
         match &tell {
             Tell::TurnStarted { session, .. } => {
                 let session = *session;
@@ -168,6 +172,14 @@ impl Core {
                 }
             }
             Tell::Closed(id) => self.closed(*id),
+            _ => {}
+        }
+        self.hand_over(tell);
+    }
+
+    /// Lets any thread read what has changed.
+    fn publish(&self, tell: &Tell) {
+        match tell {
             Tell::SettingsChanged(id) | Tell::LoginRequired { session: id, .. } => {
                 if let Some(session) = self.state.session(*id) {
                     self.published.set_settings(&self.state, session);
@@ -178,12 +190,14 @@ impl Core {
                     self.published.set_queue(session);
                 }
             }
-            Tell::Asked(_, Question { body: Body::Permission(_), .. }) | Tell::Settled { .. } => {
-                self.published.set_permissions(&self.state);
+            Tell::Asked(ask, Question { session, body: Body::Permission(permission) }) => {
+                let (ask, session) = (*ask, *session);
+                let permission = Permission::clone(permission);
+                self.published.asked(PermissionInfo { ask, session, permission });
             }
+            Tell::Settled { ask, .. } => self.published.settled(*ask),
             _ => {}
         }
-        self.hand_over(tell);
     }
 
     /// What is to become of a buffer that a write is for is found out meanwhile.

@@ -11,7 +11,7 @@ use crate::session::content::plain_text;
 use crate::session::entry::Entry;
 use crate::session::failure::Failure;
 use crate::session::ids::{AskId, RemoteId, SessionId, Tag};
-use crate::session::question::{Body, Permission};
+use crate::session::question::Permission;
 use crate::session::settings::{Settings, Usage};
 use crate::session::state::{Session, State};
 use crate::view::export;
@@ -76,6 +76,8 @@ pub struct SettingsInfo {
     pub auth_methods: Vec<AuthMethod>,
     /// The agent's title and version, in its own words.
     pub agent: (Option<String>, Option<String>),
+    /// How often all of this has changed.
+    pub revision: u64,
 }
 
 impl SettingsInfo {
@@ -87,6 +89,7 @@ impl SettingsInfo {
             steering: session.steering,
             auth_methods: info.auth_methods,
             agent: (info.title, info.version),
+            revision: 0,
         }
     }
 }
@@ -129,7 +132,7 @@ impl Summary {
 #[derive(Debug, Default)]
 pub struct Published {
     sessions: Mutex<BTreeMap<SessionId, Page>>,
-    permissions: Mutex<Vec<PermissionInfo>>,
+    permissions: Mutex<BTreeMap<AskId, PermissionInfo>>,
     changes: Mutex<BTreeMap<String, Change>>,
 }
 
@@ -137,8 +140,6 @@ pub struct Published {
 struct Page {
     summary: Summary,
     settings: Option<Arc<SettingsInfo>>,
-    /// How often the settings have changed.
-    revision: u64,
     queue: Vec<Queued>,
     /// The transcript, entry by entry, each with the length of the message text it holds.
     entries: Vec<(String, usize)>,
@@ -151,8 +152,8 @@ impl Published {
     }
 
     /// The permissions that wait for the user, oldest first.
-    pub fn permissions(&self) -> Vec<PermissionInfo> {
-        self.permissions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn open_permissions(&self) -> Vec<PermissionInfo> {
+        self.permissions().values().cloned().collect()
     }
 
     /// What there is to review, of one session or of all.
@@ -174,12 +175,9 @@ impl Published {
         };
     }
 
-    /// What a session can be set to and how often that has changed; none before its agent has said
-    /// so.
-    pub fn settings(&self, session: SessionId) -> Option<(Arc<SettingsInfo>, u64)> {
-        let sessions = self.lock();
-        let page = sessions.get(&session)?;
-        Some((page.settings.clone()?, page.revision))
+    /// What a session can be set to; none before its agent has said so.
+    pub fn settings(&self, session: SessionId) -> Option<Arc<SettingsInfo>> {
+        self.lock().get(&session)?.settings.clone()
     }
 
     /// The prompts that wait, the next one first.
@@ -204,28 +202,31 @@ impl Published {
             Some(page) => page.summary = summary,
             None => {
                 let (id, queue, entries) = (summary.id, Vec::new(), Vec::new());
-                sessions.insert(id, Page { summary, settings: None, revision: 0, queue, entries });
+                sessions.insert(id, Page { summary, settings: None, queue, entries });
             }
         }
     }
 
-    pub(super) fn set_permissions(&self, state: &State) {
-        let permissions = state.asks().filter_map(|(ask, open)| match &open.body {
-            Body::Permission(permission) => {
-                let permission = Permission::clone(permission);
-                Some(PermissionInfo { ask, session: open.session, permission })
-            }
-            _ => None,
-        });
-        let mut published = self.permissions.lock().unwrap_or_else(PoisonError::into_inner);
-        *published = permissions.collect();
+    /// A permission waits for the user.
+    pub(super) fn asked(&self, permission: PermissionInfo) {
+        self.permissions().insert(permission.ask, permission);
+    }
+
+    /// A question waits no more.
+    pub(super) fn settled(&self, ask: AskId) {
+        // It is freed after the lock.
+        let _settled = self.permissions().remove(&ask);
+    }
+
+    fn permissions(&self) -> MutexGuard<'_, BTreeMap<AskId, PermissionInfo>> {
+        self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn set_settings(&self, state: &State, session: &Session) {
-        let settings = Arc::new(SettingsInfo::of(state, session));
+        let mut settings = SettingsInfo::of(state, session);
         if let Some(page) = self.lock().get_mut(&session.id) {
-            page.settings = Some(settings);
-            page.revision += 1;
+            settings.revision = page.settings.as_ref().map_or(0, |it| it.revision) + 1;
+            page.settings = Some(Arc::new(settings));
         }
     }
 

@@ -114,9 +114,7 @@ impl Surfaces {
         for (surface, (id, screen)) in &mut self.transcripts {
             if *id == session.id {
                 send(*surface, &self.outbox, |patches| {
-                    for entry in entries {
-                        screen.update(session, *entry, patches);
-                    }
+                    screen.update_all(session, entries.iter().copied(), patches);
                 });
             }
         }

@@ -49,6 +49,19 @@ pub enum Content {
 }
 
 impl Content {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        match self {
+            Content::Text(text) | Content::Unknown(text) => text.len(),
+            Content::Image { mime, data } | Content::Audio { mime, data } => {
+                mime.len() + data.len()
+            }
+            Content::Link { uri, name } => uri.len() + name.len(),
+            Content::Resource { uri, text, .. } => uri.len() + text.len(),
+            Content::Blob { uri, data, .. } => uri.len() + data.len(),
+        }
+    }
+
     /// Whether it can be opened or saved.
     pub fn is_attachment(&self) -> bool {
         !matches!(self, Content::Text(_) | Content::Link { .. } | Content::Unknown(_))

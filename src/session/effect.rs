@@ -461,3 +461,16 @@ pub enum Tell {
         message: String,
     },
 }
+
+impl Tell {
+    /// Whether it is about something that has no place in the chat.
+    pub fn is_beside_the_chat(&self) -> bool {
+        matches!(
+            self,
+            Tell::SettingsChanged(_)
+                | Tell::QueueChanged(_)
+                | Tell::Touched { .. }
+                | Tell::Notice { .. }
+        )
+    }
+}

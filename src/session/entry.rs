@@ -96,6 +96,8 @@ pub enum Note {
     },
     /// The session's mode has changed by the agent's will.
     Mode(String),
+    /// The agent sent more of something than anybody can use; the rest was left out.
+    TooMany(LeftOut),
     /// An update of a kind this client does not know, as it came. Kept, not shown.
     Unknown {
         /// The kind.
@@ -103,6 +105,15 @@ pub enum Note {
         /// The whole update, as JSON.
         raw: Box<str>,
     },
+}
+
+/// Items of a list that were too many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Of what, in words.
+    pub what: String,
+    /// How many.
+    pub count: usize,
 }
 
 /// Why a turn ended.

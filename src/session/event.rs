@@ -8,7 +8,7 @@ use super::command_line;
 use super::content::Content;
 use super::diff::FileDiff;
 use super::effect::Timer;
-use super::entry::{Chunk, Note, StopReason};
+use super::entry::{Chunk, LeftOut, Note, StopReason};
 use super::failure::{Exit, RpcError, SpawnError};
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::question::{Elicitation, PermissionOption};
@@ -207,6 +207,8 @@ pub struct Made {
     pub options: Option<Vec<ConfigOption>>,
     /// The agent takes words into a running turn.
     pub steering: bool,
+    /// What there was too much of.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// What came of an [`Ask`].
@@ -272,6 +274,21 @@ pub enum Update {
     },
     /// Understood, and nothing to do about it.
     Nothing,
+}
+
+impl Update {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        /// What is bounded when it is read.
+        const BOUNDED: usize = 16 << 10;
+        match self {
+            Update::Chunk(chunk) => chunk.content.weight(),
+            Update::CompactionSummary { content, .. } => content.weight(),
+            Update::ToolCall(_, update) => update.weight(),
+            Update::Note(Note::Unknown { raw, .. }) => raw.len(),
+            _ => BOUNDED,
+        }
+    }
 }
 
 /// A request of the agent. Paths are absolute already.

@@ -60,10 +60,11 @@ impl Glob {
     /// Follows all ways through the pattern at once.
     fn run(&self, tokens: &[Token], text: &str) -> bool {
         let mut now = vec![false; tokens.len() + 1];
+        let mut next = now.clone();
         reach(&mut now, tokens, 0);
         for c in text.chars() {
             let inner = !(self.slashes && c == '/');
-            let mut next = vec![false; tokens.len() + 1];
+            next.fill(false);
             for (at, token) in tokens.iter().enumerate() {
                 if now.get(at) != Some(&true) {
                     continue;
@@ -86,7 +87,10 @@ impl Glob {
                     reach(&mut next, tokens, at + 1);
                 }
             }
-            now = next;
+            std::mem::swap(&mut now, &mut next);
+            if !now.contains(&true) {
+                return false;
+            }
         }
         now.last() == Some(&true)
     }

@@ -18,6 +18,7 @@ pub mod ids;
 pub mod live;
 pub mod message;
 pub mod outcome;
+pub mod parts;
 pub mod paths;
 pub mod question;
 mod reduce;

@@ -30,6 +30,9 @@ use super::outcome::Outcome;
 use super::state::{Link, Prompt, Session, State, Turn};
 use terminal::{RunRequest, TerminalRequest};
 
+/// How many requests of one agent may wait for an answer.
+const REQUESTS: usize = 1_000;
+
 impl State {
     /// Takes in what has happened; what follows is added to `out`.
     pub fn apply(&mut self, event: Event, out: &mut Outcome) {
@@ -142,6 +145,10 @@ impl State {
     }
 
     fn requested(&mut self, reply: ReplyTo, request: Request, out: &mut Outcome) {
+        if self.is_flooded_by(reply.connection) {
+            let words = format!("{REQUESTS} requests wait for an answer already");
+            return out.reply(reply, Err(RpcError::new(RpcError::INTERNAL, words)));
+        }
         match request {
             Request::Permission { remote, tool_call, update, options } => {
                 self.permission((reply, &remote), (tool_call, *update, options), out);
@@ -171,6 +178,12 @@ impl State {
                 out.reply(reply, Err(RpcError { details: Some(why), ..error }));
             }
         }
+    }
+
+    /// Whether an agent has more open requests than anybody could be working on.
+    fn is_flooded_by(&self, connection: ConnectionId) -> bool {
+        let theirs = || self.asks.values().filter(|it| it.reply.connection == connection);
+        self.asks.len() >= REQUESTS && theirs().count() >= REQUESTS
     }
 
     fn timer_fired(&mut self, timer: Timer, out: &mut Outcome) {

@@ -1,6 +1,6 @@
 //! What is true, as data. Changed only by [`State::apply`] (in `reduce`).
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::event::{CommandLine, Kept, Origin, Update};
 use super::failure::Failure;
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::live::{Seen, Whole};
+use super::parts::Parts;
 use super::question::Body;
 use super::rule::Rule;
 use super::settings::Settings;
@@ -153,6 +154,8 @@ pub struct Connection {
     /// Updates for sessions whose names are not known yet: some agents speak about a session
     /// before the answer that names it.
     pub held: VecDeque<(RemoteId, Update)>,
+    /// How much that is.
+    pub held_bytes: usize,
     /// The sessions it served when it was told to end.
     pub served: Vec<SessionId>,
     /// The last lines it printed before it spoke the protocol.
@@ -214,6 +217,14 @@ pub struct Session {
     pub attempts: u32,
     /// Where each tool call is in the chat.
     pub tool_calls: HashMap<ToolCallId, usize>,
+    /// Which tool calls are parts of others.
+    pub parts: Parts,
+    /// The tool call that set a subagent to work last, by the subagent's name.
+    pub tasks: HashMap<String, usize>,
+    /// Where each subagent and each compaction is in the chat, by the agent's names for them.
+    pub subagents: HashMap<String, usize>,
+    /// See [`Session::subagents`].
+    pub compactions: HashMap<String, usize>,
     /// What was asked of the agent and not answered yet.
     pub asked: Vec<Tag>,
     /// What its agent has seen of files.
@@ -222,6 +233,8 @@ pub struct Session {
     pub note: Option<String>,
     /// How late it is.
     pub now: Duration,
+    /// Of what the user was told that there are too many.
+    pub too_many: HashSet<String>,
     /// Updates of kinds this client does not know, as they came; the last few.
     pub unknown: VecDeque<(String, Box<str>)>,
 }
@@ -348,10 +361,15 @@ impl Session {
             reattaching: false,
             attempts: 0,
             tool_calls: HashMap::new(),
+            parts: Parts::default(),
+            tasks: HashMap::new(),
+            subagents: HashMap::new(),
+            compactions: HashMap::new(),
             asked: Vec::new(),
             seen: Seen::default(),
             note: None,
             now: Duration::ZERO,
+            too_many: HashSet::new(),
             unknown: VecDeque::new(),
         }
     }

@@ -57,7 +57,7 @@ impl ToolCall {
         let mut seen = HashSet::new();
         let all = located.chain(changed).chain(&self.given.paths);
         let mut paths: Vec<String> = all.filter(|path| seen.insert(*path)).cloned().collect();
-        let unclear = unclear || paths.len() > MOST;
+        let unclear = unclear || self.left_out > 0 || paths.len() > MOST;
         paths.truncate(MOST);
         Subject {
             kind: self.kind.clone(),

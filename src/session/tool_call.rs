@@ -47,6 +47,9 @@ pub struct ToolCall {
     pub stopped: Vec<TerminalId>,
     /// How often its content has changed.
     pub revision: u32,
+    /// How many parts of it (pieces of content, places) were too many to be kept: what it shows is
+    /// not all of it.
+    pub left_out: usize,
     /// When it was first heard of.
     pub began: Duration,
     /// When it was finished.
@@ -98,6 +101,8 @@ pub struct ToolCallUpdate {
     pub subagent: Option<Box<Subagent>>,
     /// What happened in a terminal of the agent's own.
     pub terminals: Vec<TerminalNews>,
+    /// See [`ToolCall::left_out`]; what an update with none says takes nothing back.
+    pub left_out: usize,
 }
 
 /// What happened in a terminal of the agent's own. May come before anybody names the terminal.
@@ -189,6 +194,23 @@ impl ToolCall {
             ToolContent::Terminal(id) => Some(id),
             ToolContent::Block(_) | ToolContent::Diff { .. } => None,
         })
+    }
+}
+
+impl ToolCallUpdate {
+    /// About how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        let content = self.content.iter().flatten().map(|it| match it {
+            ToolContent::Block(content) => content.weight(),
+            ToolContent::Diff { path, old, new } => {
+                path.len() + old.as_ref().map_or(0, |it| it.len()) + new.len()
+            }
+            ToolContent::Terminal(id) => id.len(),
+        });
+        let locations = self.locations.iter().flatten().map(|it| it.path.len());
+        let terminals = self.terminals.iter().map(|it| it.output.as_ref().map_or(0, String::len));
+        let texts = [&self.raw_input, &self.raw_output].into_iter().flatten().map(|it| it.len());
+        content.chain(locations).chain(terminals).chain(texts).sum()
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a transcript shows, and the least change that brings it up to date.
 
+use std::collections::BTreeSet;
+
 use super::block::message::{Body, Grown};
 use super::block::thought::Thought;
 use super::block::{Block, Scene, tool_call};
@@ -96,17 +98,33 @@ impl Screen {
 
     /// Brings one entry up to date.
     pub fn update(&mut self, session: &Session, index: usize, patches: &mut Vec<Patch>) {
-        // What grew may do so no more, which nobody tells of.
-        if let Some(growing) = self.growing.filter(|it| *it != index) {
-            self.refresh(session, growing, patches);
+        self.update_all(session, std::iter::once(index), patches);
+    }
+
+    /// Brings entries up to date. What stands above several of them is looked at once.
+    pub fn update_all(
+        &mut self,
+        session: &Session,
+        entries: impl Iterator<Item = usize>,
+        patches: &mut Vec<Patch>,
+    ) {
+        let mut roots = BTreeSet::new();
+        for index in entries {
+            // What grew may do so no more, which nobody tells of.
+            if let Some(growing) = self.growing.filter(|it| *it != index) {
+                roots.extend(self.refresh(session, growing, patches));
+            }
+            // Entries before this one that were never shown come first.
+            while self.blocks.len() < index {
+                roots.extend(self.add(session, patches));
+            }
+            roots.extend(match self.blocks.get(index) {
+                None => self.add(session, patches),
+                Some(_) => self.refresh(session, index, patches),
+            });
         }
-        // Entries before this one that were never shown come first.
-        while self.blocks.len() < index {
-            self.add(session, patches);
-        }
-        match self.blocks.get(index) {
-            None => self.add(session, patches),
-            Some(_) => self.refresh(session, index, patches),
+        for root in roots {
+            self.refresh(session, root, patches);
         }
     }
 
@@ -143,8 +161,8 @@ impl Screen {
         (block, shown)
     }
 
-    /// Shows the next entry.
-    fn add(&mut self, session: &Session, patches: &mut Vec<Patch>) {
+    /// Shows the next entry. Where it stands below another, that one is to be looked at.
+    fn add(&mut self, session: &Session, patches: &mut Vec<Patch>) -> Option<usize> {
         let index = self.blocks.len();
         let (block, shown) = self.render(session, index);
         let place = match self.rows {
@@ -157,25 +175,30 @@ impl Screen {
         self.rows += shown.rows;
         let root = shown.root;
         self.blocks.push(shown);
-        if let Some(root) = root {
-            self.refresh(session, root, patches);
-        }
+        root
     }
 
-    /// Brings an entry up to date that is shown already.
-    fn refresh(&mut self, session: &Session, index: usize, patches: &mut Vec<Patch>) {
+    /// Brings an entry up to date that is shown already. Where it stands below another, that one is
+    /// to be looked at.
+    fn refresh(
+        &mut self,
+        session: &Session,
+        index: usize,
+        patches: &mut Vec<Patch>,
+    ) -> Option<usize> {
         let root = tool_call::root(session, index);
-        let Some(known) = self.blocks.get(index).map(|it| it.root) else { return };
+        let known = self.blocks.get(index).map(|it| it.root)?;
         if root != known {
             // It stands elsewhere now, and what is below it has something else above it.
-            return self.render_all(session, patches);
+            self.render_all(session, patches);
+            return None;
         }
-        if let Some(root) = root {
-            return self.refresh(session, root, patches);
+        if root.is_some() {
+            return root;
         }
         let first = self.first_row(index);
         let scene = Scene { session, look: self.look, opened: &self.opened };
-        let Some(shown) = self.blocks.get_mut(index) else { return };
+        let shown = self.blocks.get_mut(index)?;
         let own = first + shown.head;
         let before = shown.rows;
         match (&mut shown.growth, session.entries.get(index)) {
@@ -193,6 +216,7 @@ impl Screen {
         self.rows = self.rows + shown.rows - before;
         let growing = !matches!(shown.growth, Growth::None) && !scene.is_over(index);
         self.growing = if growing { Some(index) } else { self.growing.filter(|it| *it != index) };
+        None
     }
 
     /// Shows an entry anew, whatever it was.

@@ -20,6 +20,7 @@ mod report;
 mod api;
 mod apply;
 mod blocks;
+mod budgets;
 mod chat;
 mod commands;
 mod death;

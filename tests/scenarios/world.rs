@@ -184,7 +184,7 @@ impl World {
     }
 
     pub(crate) fn settings(&self, session: SessionId) -> SettingsInfo {
-        self.handle.published().settings(session).unwrap()
+        SettingsInfo::clone(&self.handle.published().settings(session).unwrap())
     }
 
     pub(crate) fn summary(&self, session: SessionId) -> Summary {

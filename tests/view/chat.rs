@@ -12,7 +12,9 @@ use acp_nvim::session::ids::{SessionId, TurnId};
 use acp_nvim::session::message::Message;
 use acp_nvim::session::state::{Running, Session, Turn};
 use acp_nvim::session::terminal::Terminal;
-use acp_nvim::session::tool_call::{Subagent, ToolCall, ToolContent, ToolKind, ToolStatus};
+use acp_nvim::session::tool_call::{
+    Subagent, ToolCall, ToolCallId, ToolContent, ToolKind, ToolStatus,
+};
 
 /// A chat in the making.
 pub(crate) struct Chat {
@@ -79,10 +81,18 @@ impl Chat {
             diffs: vec![],
             stopped: vec![],
             revision: 0,
+            left_out: 0,
             began: Duration::ZERO,
             ended: None,
         })));
         self.tool_call(number)
+    }
+
+    /// Makes the last tool call a part of this one.
+    pub(crate) fn part_of(&mut self, parent: &ToolCallId) {
+        let last = self.session.entries.len() - 1;
+        self.tool_call(self.session.tool_calls.len() - 1).parent = Some(parent.clone());
+        self.session.parts.moved(last, None, Some(parent.clone()));
     }
 
     /// The nth tool call.

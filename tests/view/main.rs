@@ -178,14 +178,18 @@ fn subagents() {
         task.content = vec![chat::text("All is well.")];
         let id = task.id.clone();
         for title in ["Read a", "Read b"] {
-            chat.tool(ToolKind::Read, &format!("{title} {open}")).parent = Some(id.clone());
+            chat.tool(ToolKind::Read, &format!("{title} {open}"));
+            chat.part_of(&id);
         }
         let inner = chat.tool(ToolKind::Think, "Inner task");
-        (inner.parent, inner.ended) = (Some(id), Some(Duration::from_secs(62)));
+        inner.ended = Some(Duration::from_secs(62));
         let inner = inner.id.clone();
-        chat.tool(ToolKind::Read, "Read c").parent = Some(inner);
+        chat.part_of(&id);
+        chat.tool(ToolKind::Read, "Read c");
+        chat.part_of(&inner);
     }
-    chat.tool(ToolKind::Read, "of nobody known").parent = Some("who".into());
+    chat.tool(ToolKind::Read, "of nobody known");
+    chat.part_of(&"who".into());
     chat.say(Role::Agent, "Done.");
     check("subagents", &chat.session, &[6]);
 }

@@ -12,7 +12,8 @@ use crate::session::settings::{
 /// All of a session that is not its chat.
 pub(in crate::nvim) fn settings(lua: &Lua, info: &SettingsInfo) -> LuaResult<LuaTable> {
     let settings = &info.settings;
-    let [mode, model] = ["mode", "model"].map(|it| settings.option_for(it).map(|it| it.id.as_str()));
+    let [mode, model] =
+        ["mode", "model"].map(|it| settings.option_for(it).map(|it| it.id.as_str()));
     let choice = |it: &Option<Choice>| it.as_ref().map(|it| self::choice(lua, it)).transpose();
     let commands = list(lua, &settings.commands, |lua, it| {
         let (name, description) = (it.name.as_str(), it.description.as_str());

@@ -4,7 +4,7 @@ use agent_client_protocol_schema::v1 as acp;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{initialize, settings, wire};
+use super::{bounds, initialize, settings, wire};
 use crate::protocol::dialect::{self, Place};
 use crate::protocol::memory::Memory;
 use crate::protocol::pending::Expected;
@@ -21,7 +21,12 @@ pub(in crate::protocol) fn answer(
     result: RawResult<'_>,
     memory: &mut Memory,
 ) -> Answer {
-    let result = result.and_then(|raw| wire::parse(raw).map_err(unreadable));
+    let mut left_out = Vec::new();
+    let result = result.and_then(|raw| {
+        let mut value = wire::parse(raw).map_err(unreadable)?;
+        left_out = bounds::cut(&mut value).map_err(unreadable)?;
+        Ok(value)
+    });
     match expected {
         Expected::Initialize { old_form } => Answer::Initialize(result.and_then(|value| {
             let (info, steering) = initialize::agent_info(value, old_form).map_err(unreadable)?;
@@ -30,6 +35,7 @@ pub(in crate::protocol) fn answer(
         })),
         Expected::Session { session, named } => {
             let result = result.and_then(|value| made(value, named, memory).map_err(unreadable));
+            let result = result.map(|made| Made { left_out, ..made });
             Answer::Session { session, result }
         }
         Expected::Prompt(session, turn) => {
@@ -96,6 +102,7 @@ fn made(value: Value, named: Option<RemoteId>, memory: &mut Memory) -> Result<Ma
         models: settings::models(object.remove("models")),
         steering,
         options: settings::options(object.remove("configOptions")),
+        left_out: Vec::new(),
     })
 }
 

@@ -5,17 +5,24 @@ use serde_json::Value;
 
 use super::answer::is_web;
 use super::request::Asked;
-use super::wire;
+use super::{bounds, wire};
 use crate::protocol::dialect::Object;
 use crate::session::event::Request;
 use crate::session::question::{Elicitation, ElicitationMode, Field, FieldInput};
 
+/// The most fields of a form, and the most bytes of what is said about it.
+const FIELDS: usize = 100;
+const MESSAGE: usize = 16 << 10;
+
 /// What the agent wants filled in or visited.
 pub(super) fn elicit(mut asked: Asked<'_>) -> Result<Request, String> {
-    let mut object = asked.take()?;
+    let mut params = Value::Object(asked.take()?);
+    bounds::refuse(&mut params)?;
+    let Value::Object(mut object) = params else { return Err("no parameters".to_owned()) };
     let remote = wire::text(&mut object, "sessionId").map(Into::into);
     let tool_call = wire::text(&mut object, "toolCallId").map(Into::into);
-    let message = wire::text(&mut object, "message").unwrap_or_default();
+    let mut message = wire::text(&mut object, "message").unwrap_or_default();
+    bounds::shorten(&mut message, MESSAGE);
     let mode = match wire::text(&mut object, "mode").as_deref() {
         Some("form") => ElicitationMode::Form(fields(object.remove("requestedSchema"))?),
         Some("url") => address(&mut object)?,
@@ -47,6 +54,9 @@ fn fields(schema: Option<Value>) -> Result<Vec<Field>, String> {
         None | Some(Value::Null) => Object::new(),
         Some(_) => return Err("properties is no object".to_owned()),
     };
+    if properties.len() > FIELDS {
+        return Err(format!("a form of {} fields; {FIELDS} are the most", properties.len()));
+    }
     let mut fields = Vec::new();
     for (name, property) in properties {
         let required = required.contains(&name);

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::elicitation::elicit;
 use super::tool_call::tool_call;
-use super::{session_of, wire};
+use super::{bounds, session_of, wire};
 use crate::protocol::dialect::{self, Object, Place};
 use crate::protocol::memory::Memory;
 use crate::session::event::{CommandLine, Request, TerminalVerb};
@@ -61,6 +61,9 @@ impl Asked<'_> {
 
 type Read = fn(Asked<'_>) -> Result<Request, String>;
 
+/// The most answers that one permission may offer.
+const OPTIONS: usize = 100;
+
 /// What this client offers.
 fn offered(method: &str) -> Option<(Place, Read)> {
     Some(match method {
@@ -81,6 +84,9 @@ fn offered(method: &str) -> Option<(Place, Read)> {
 
 fn permission(asked: Asked<'_>) -> Result<Request, String> {
     let id = asked.id;
+    let mut asked = asked;
+    // Nobody may be asked to allow what is not shown.
+    bounds::refuse(&mut asked.params)?;
     let (remote, mut object) = asked.in_session()?;
     let mut call = object.remove("toolCall").unwrap_or_default();
     dialect::canonical(Place::ToolCall, &mut call);
@@ -91,6 +97,9 @@ fn permission(asked: Asked<'_>) -> Result<Request, String> {
     let (tool_call, update) = tool_call(call)?;
     let options = wire::items("options", object.remove("options"), permission_option);
     match options {
+        Some(options) if options.len() > OPTIONS => {
+            Err(format!("{} options to choose from; {OPTIONS} are the most", options.len()))
+        }
         Some(options) if !options.is_empty() => {
             Ok(Request::Permission { remote, tool_call, update, options })
         }

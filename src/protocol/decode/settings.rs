@@ -4,12 +4,16 @@ use agent_client_protocol_schema::v1 as acp;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::bounds::shorten;
 use super::wire;
 use crate::protocol::dialect::{Object, Place};
 use crate::session::settings::{
     Choice, Command, ConfigOption, Plan, PlanBody, PlanEntry, PlanStatus, Priority, Setting, Usage,
     Value as Setable,
 };
+
+/// The most bytes of a step of a plan, and of what to type after a command.
+const STEP: usize = 1_000;
 
 /// `modes`
 pub(super) fn modes(value: Option<Value>) -> Option<Choice> {
@@ -118,6 +122,10 @@ pub(super) fn commands(value: Value) -> Result<Vec<Command>, String> {
             acp::AvailableCommandInput::Unstructured(input) => Some(input.hint),
             _ => None,
         });
+        let hint = hint.map(|mut hint| {
+            shorten(&mut hint, STEP);
+            hint
+        });
         let name = command.name.trim_start_matches('/').to_owned();
         Ok(Command { name, description: command.description, hint })
     });
@@ -139,7 +147,9 @@ pub(super) fn plan(value: Value) -> Result<Plan, String> {
             acp::PlanEntryStatus::Completed => PlanStatus::Completed,
             _ => PlanStatus::Pending,
         };
-        Ok(PlanEntry { content: entry.content, priority, status })
+        let mut content = entry.content;
+        shorten(&mut content, STEP);
+        Ok(PlanEntry { content, priority, status })
     });
     let entries = entries.ok_or("there are no entries")?;
     Ok(Plan { id: None, body: PlanBody::Items(entries) })

@@ -43,6 +43,7 @@ pub(super) fn tool_call(value: Value) -> Result<(ToolCallId, Box<ToolCallUpdate>
         made_by,
         subagent,
         terminals: terminals(&meta),
+        left_out: 0,
     };
     Ok((rest.tool_call_id.0, Box::new(update)))
 }

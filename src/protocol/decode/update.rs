@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::bounds::{LIST, shorten};
 use super::content::{block, blocks};
 use super::settings;
 use super::tool_call::tool_call;
@@ -14,6 +15,8 @@ use crate::session::entry::{Chunk, Note, Role};
 use crate::session::event::Update;
 use crate::session::settings::{Plan, PlanBody};
 
+/// How much of a plan that is a text is kept.
+const PLAN: usize = 64 << 10;
 /// How much of an update that nobody understands is kept.
 const RAW: usize = 64 << 10;
 
@@ -125,6 +128,7 @@ fn todos(call: &Value) -> Option<Plan> {
         false if !todos.iter().all(is_step) => return None,
         _ => {}
     }
+    let todos: Vec<&Value> = todos.iter().take(LIST).collect();
     settings::plan(json!({ "entries": todos })).ok()
 }
 
@@ -170,7 +174,11 @@ fn named_plan(value: Value) -> Result<Plan, String> {
     let mut plan = plain(object.remove("plan").unwrap_or_default())?;
     let id = Some(wire::required(&mut plan, "planId")?);
     let body = match wire::text(&mut plan, "type").as_deref() {
-        Some("markdown") => PlanBody::Markdown(wire::required(&mut plan, "content")?),
+        Some("markdown") => {
+            let mut text = wire::required(&mut plan, "content")?;
+            shorten(&mut text, PLAN);
+            PlanBody::Markdown(text)
+        }
         Some("file") => PlanBody::File(wire::required(&mut plan, "uri")?),
         Some("items") | None => settings::plan(Value::Object(plan))?.body,
         Some(other) => return Err(format!("a plan of a kind this client does not know: {other}")),

@@ -47,12 +47,21 @@ pub(super) fn items<T>(
             return None;
         }
     };
+    let (mut bad, mut first) = (0, None);
     let item = |item: Value| {
         // The words are needed only for the log, but reading takes the item away.
-        let start = start_of(&item);
-        read(item).inspect_err(|why| tracing::warn!(what, why, item = %start, "left out")).ok()
+        let start = if bad == 0 { start_of(&item) } else { String::new() };
+        let unread = |why: &String| {
+            bad += 1;
+            first.get_or_insert_with(|| format!("{why}: {start}"));
+        };
+        read(item).inspect_err(unread).ok()
     };
-    Some(list.into_iter().filter_map(item).collect())
+    let items = list.into_iter().filter_map(item).collect();
+    if let Some(first) = first {
+        tracing::warn!(what, count = bad, first, "left out");
+    }
+    Some(items)
 }
 
 /// The text in a field, taken out of it.

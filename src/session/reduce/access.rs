@@ -82,6 +82,10 @@ impl State {
     }
 
     fn ask_access(&mut self, id: AskId, permission: Permission, out: &mut Outcome) {
+        let session = self.asks.get(&id).map(|it| it.session);
+        if session.is_some_and(|it| self.asks_too_much(it)) {
+            return self.refuse(id, "too many questions wait for the user already", out);
+        }
         let Some(ask) = self.asks.get_mut(&id) else { return };
         let body = Body::Permission(Box::new(permission));
         let question = std::mem::replace(&mut ask.body, body.clone());

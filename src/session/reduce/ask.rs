@@ -10,6 +10,9 @@ use crate::session::question::{Body, Elicitation, ElicitationMode, Question, Rea
 use crate::session::state::{OpenAsk, State, Turn, With};
 use crate::session::terminal::Waiter;
 
+/// How many questions of one session may wait for the user.
+const QUESTIONS: usize = 100;
+
 impl State {
     /// Opens a question and tells the editor.
     pub(super) fn ask(
@@ -30,6 +33,11 @@ impl State {
         let open = OpenAsk { session, body, reply, with: With::Editor, then: None };
         self.asks.insert(id, open);
         id
+    }
+
+    /// Whether a session has as many questions for the user as anybody could answer.
+    pub(super) fn asks_too_much(&self, session: SessionId) -> bool {
+        self.sessions.get(&session).is_some_and(|it| it.waiting >= QUESTIONS)
     }
 
     /// Answers a question and forgets it.
@@ -67,6 +75,9 @@ impl State {
         let cancelling =
             |id| matches!(self.sessions.get(&id).map(|it| &it.turn), Some(Turn::Cancelling(_)));
         match session {
+            Some(session) if self.asks_too_much(session) => {
+                out.reply(reply, Err(too_many_questions()));
+            }
             Some(session) if !cancelling(session) => {
                 self.ask((reply, session), Body::Elicitation(elicitation), out);
             }
@@ -226,6 +237,12 @@ impl Body {
 /// The answer to a request about a session that this client does not know.
 pub(super) fn no_session(remote: &RemoteId) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, format!("there is no session {remote}"))
+}
+
+/// The answer to one question more than the user could be asked.
+pub(super) fn too_many_questions() -> RpcError {
+    let words = format!("{QUESTIONS} questions of this session wait for the user already");
+    RpcError::new(RpcError::INTERNAL, words)
 }
 
 fn cancelled() -> RpcError {

@@ -56,6 +56,7 @@ impl State {
             probe,
             patience: 0,
             held: VecDeque::new(),
+            held_bytes: 0,
             served: Vec::new(),
             printed: VecDeque::new(),
         };

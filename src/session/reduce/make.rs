@@ -103,7 +103,7 @@ impl State {
     fn session_ready(
         &mut self,
         connection: ConnectionId,
-        (id, how, made): (SessionId, Make, Made),
+        (id, how, mut made): (SessionId, Make, Made),
         out: &mut Outcome,
     ) {
         let named = match self.connections.get(&connection).map(|it| &it.phase) {
@@ -123,6 +123,7 @@ impl State {
         session.link = Link::Ready(connection, remote.clone());
         session.remote = Some(remote.clone());
         session.attempts = 0;
+        let left_out = std::mem::take(&mut made.left_out);
         session.take_settings(made, &named);
         if session.reattaching {
             let again = if how == Make::New { Note::StartedAgain } else { Note::Resumed };
@@ -131,6 +132,7 @@ impl State {
                 session.push(Entry::Note(again), out);
             }
         }
+        session.too_many(left_out, out);
         out.tell(Tell::SessionChanged(id));
         out.tell(Tell::SettingsChanged(id));
         out.tell(Tell::Ready(id));

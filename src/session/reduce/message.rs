@@ -1,18 +1,31 @@
 //! What agents say: updates reach the right session and become messages, plans and notes.
 
+use std::collections::HashMap;
+
 use crate::session::content::append_plain;
 use crate::session::effect::Tell;
-use crate::session::entry::{Chunk, Entry, Note, Role};
+use crate::session::entry::{Chunk, Entry, LeftOut, Note, Role};
 use crate::session::event::Update;
 use crate::session::ids::{ConnectionId, RemoteId};
 use crate::session::message::Message;
 use crate::session::outcome::Outcome;
-use crate::session::settings::{ConfigOption, Plan, Setting, Usage};
+use crate::session::settings::{ConfigOption, Plan, PlanBody, Setting, Usage};
 use crate::session::state::{Link, Phase, Session, State, Turn};
 
 /// How many updates for sessions not yet known are kept. An agent that sends more is talking to
 /// itself.
 const HELD: usize = 1000;
+/// How many bytes they may have, as far as they are texts.
+const HELD_BYTES: usize = 16 << 20;
+/// The most options of a session, values of all of them together, plans, and steps of all of them.
+const OPTIONS: usize = 1_000;
+const VALUES: usize = 2_000;
+const PLANS: usize = 100;
+const STEPS: usize = 1_000;
+/// How much of a compaction's summary is kept, more or less.
+const SUMMARY: usize = 1 << 20;
+/// Of how many things the user is told that there are too many.
+const TOO_MANY: usize = 20;
 /// How many updates of unknown kinds are kept.
 const UNKNOWN: usize = 100;
 
@@ -27,7 +40,10 @@ impl State {
             Some(session) => session.update(update, out),
             None => {
                 let Some(connection) = self.connections.get_mut(&connection) else { return };
-                if connection.phase != Phase::Ending && connection.held.len() < HELD {
+                let bytes = connection.held_bytes + update.weight();
+                let room = connection.held.len() < HELD && bytes <= HELD_BYTES;
+                if connection.phase != Phase::Ending && room {
+                    connection.held_bytes = bytes;
                     connection.held.push_back((remote, update));
                 }
             }
@@ -40,6 +56,7 @@ impl State {
         let (ours, others) =
             std::mem::take(&mut connection.held).into_iter().partition(|(it, _)| it == remote);
         connection.held = others;
+        connection.held_bytes = connection.held.iter().map(|(_, update)| update.weight()).sum();
         if let Some(session) = self.session_named(id, remote) {
             for (_, update) in ours {
                 session.update(update, out);
@@ -59,7 +76,11 @@ impl Session {
             Update::ToolCall(id, update) => self.tool_call(id, *update, out),
             Update::Note(note) => self.note(note, out),
             Update::CompactionSummary { id, content } => {
-                self.compaction(&id, out, |_, summary, _| append_plain(summary, &content));
+                self.compaction(&id, out, |_, summary, _| {
+                    if summary.len() < SUMMARY {
+                        append_plain(summary, &content);
+                    }
+                });
             }
             setting => self.setting(setting, out),
         }
@@ -95,7 +116,19 @@ impl Session {
             | Update::CompactionSummary { .. }
             | Update::Nothing => return,
         }
+        let left_out = self.settings.bound();
+        self.too_many(left_out, out);
         out.tell(Tell::SettingsChanged(self.id));
+    }
+
+    /// Tells the user that there is more of something than is shown. Once is enough: a plan is sent
+    /// again with each step.
+    pub(super) fn too_many(&mut self, left_out: Vec<LeftOut>, out: &mut Outcome) {
+        for left_out in left_out {
+            if self.too_many.len() < TOO_MANY && self.too_many.insert(left_out.what.clone()) {
+                self.push(Entry::Note(Note::TooMany(left_out)), out);
+            }
+        }
     }
 
     /// Continues the last message, or begins another: when somebody else spoke in between, or
@@ -162,6 +195,7 @@ impl Session {
                 self.push(Entry::Note(Note::Notice { severity, title, description }), out);
                 out.tell(tell);
             }
+            Note::TooMany(left_out) => self.too_many(vec![left_out], out),
             other => self.push(Entry::Note(other), out),
         }
     }
@@ -173,13 +207,11 @@ impl Session {
         out: &mut Outcome,
         change: impl FnOnce(&mut String, &mut String, &mut Option<String>),
     ) {
-        let found = self
-            .entries
-            .iter()
-            .rposition(|it| matches!(it, Entry::Note(Note::Compaction { id, .. }) if id == wanted));
+        let found = self.compactions.get(wanted).copied();
         let index = found.unwrap_or_else(|| {
             let (id, status) = (wanted.to_owned(), "in_progress".to_owned());
             let note = Note::Compaction { id, status, summary: String::new(), error: None };
+            self.compactions.insert(wanted.to_owned(), self.entries.len());
             self.entries.push(Entry::Note(note));
             self.entries.len() - 1
         });
@@ -194,11 +226,9 @@ impl Session {
     /// A subagent, which stands where it was first seen.
     fn subagent(&mut self, name: String, news: (String, Option<String>), out: &mut Outcome) {
         let (new_title, new_description) = news;
-        let found = self.entries.iter().rposition(
-            |it| matches!(it, Entry::Note(Note::Subagent { remote, .. }) if *remote == name),
-        );
-        let Some(index) = found else {
+        let Some(index) = self.subagents.get(&name).copied() else {
             let (title, description) = (new_title, new_description);
+            self.subagents.insert(name.clone(), self.entries.len());
             let note = Note::Subagent { remote: name, title, description };
             return self.push(Entry::Note(note), out);
         };
@@ -225,13 +255,55 @@ impl crate::session::settings::Settings {
     }
 
     fn merge(&mut self, options: Vec<ConfigOption>) {
+        let known = self.options.iter().enumerate();
+        let mut places: HashMap<String, usize> =
+            known.map(|(at, it)| (it.id.clone(), at)).collect();
         for option in options {
-            match self.options.iter_mut().find(|it| it.id == option.id) {
+            let end = self.options.len();
+            let place = *places.entry(option.id.clone()).or_insert(end);
+            match self.options.get_mut(place) {
                 Some(old) => old.take(option),
                 None => self.options.push(option),
             }
         }
     }
+
+    /// Leaves out what is too much: each message is bounded, but they add up. Says of what how many
+    /// were left out.
+    fn bound(&mut self) -> Vec<LeftOut> {
+        let mut left_out = Vec::new();
+        let mut note = |what: &str, count: usize| {
+            if count > 0 {
+                left_out.push(LeftOut { what: what.to_owned(), count });
+            }
+        };
+        note("options", cut_off(&mut self.options, OPTIONS));
+        let (mut room, mut values) = (VALUES, 0);
+        for option in &mut self.options {
+            if let Setting::Select(choice) = &mut option.setting {
+                values += cut_off(&mut choice.values, room);
+                room -= choice.values.len();
+            }
+        }
+        note("values of options", values);
+        note("plans", cut_off(&mut self.plans, PLANS));
+        let (mut room, mut steps) = (STEPS, 0);
+        for plan in &mut self.plans {
+            if let PlanBody::Items(entries) = &mut plan.body {
+                steps += cut_off(entries, room);
+                room -= entries.len();
+            }
+        }
+        note("steps", steps);
+        left_out
+    }
+}
+
+/// Cuts a list, and says how many it had too many.
+fn cut_off<T>(list: &mut Vec<T>, most: usize) -> usize {
+    let too_many = list.len().saturating_sub(most);
+    list.truncate(most);
+    too_many
 }
 
 impl ConfigOption {

@@ -1,6 +1,6 @@
 //! Permissions: answered by a rule, or else by the user.
 
-use super::ask::no_session;
+use super::ask::{no_session, too_many_questions};
 use crate::session::audit::{By, Deed, Record};
 use crate::session::effect::{Effect, Reply, Tell};
 use crate::session::entry::Entry;
@@ -31,6 +31,9 @@ impl State {
             return out.reply(reply, Ok(Reply::Permission(None)));
         }
         let Some(ruling) = self.ruling(id, &permission, out) else {
+            if self.asks_too_much(id) {
+                return out.reply(reply, Err(too_many_questions()));
+            }
             self.ask((reply, id), Body::Permission(Box::new(permission)), out);
             return;
         };
@@ -106,7 +109,7 @@ impl Session {
     fn permission(&self, tool_call: ToolCallId, options: Vec<PermissionOption>) -> Permission {
         let entry = self.tool_calls.get(&tool_call).copied();
         let (title, subject, changes) = match entry.and_then(|index| self.entries.get(index)) {
-            Some(Entry::ToolCall(it)) => (it.title.clone(), it.subject(), it.texts().len()),
+            Some(Entry::ToolCall(it)) => (it.title.clone(), it.subject(), it.changes()),
             _ => (tool_call.to_string(), Subject::default(), 0),
         };
         let rule = Rule::allowing(&subject, &self.launch);

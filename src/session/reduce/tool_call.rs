@@ -1,5 +1,6 @@
 //! Tool calls: announced or not, changed, finished, cancelled.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,10 +27,19 @@ impl Session {
             self.entries.len() - 1
         });
         if let Some(Entry::ToolCall(tool_call)) = self.entries.get_mut(index) {
+            let parent = tool_call.parent.clone();
             let revision = tool_call.revision;
             let place = tool_call.locations.first().cloned();
             let was_final = tool_call.status.is_final();
             tool_call.change(update, now);
+            if let Some(name) = tool_call.subagent.as_ref().and_then(|it| it.remote.as_ref()) {
+                self.tasks.insert(name.clone(), index);
+            }
+            let above = tool_call.parent.clone();
+            if above != parent {
+                self.parts.moved(index, parent, above);
+            }
+            let Some(Entry::ToolCall(tool_call)) = self.entries.get(index) else { return };
             if tool_call.status.is_final() && !was_final && self.turn != Turn::Idle {
                 out.tell(Tell::Worked(self.id));
             }
@@ -46,12 +56,10 @@ impl Session {
 
     /// The tool call that set a subagent to work.
     fn task_of(&self, name: &str) -> Option<ToolCallId> {
-        self.entries.iter().rev().find_map(|entry| match entry {
-            Entry::ToolCall(it) if it.subagent.as_ref()?.remote.as_deref() == Some(name) => {
-                Some(it.id.clone())
-            }
+        match self.entries.get(*self.tasks.get(name)?)? {
+            Entry::ToolCall(it) => Some(it.id.clone()),
             _ => None,
-        })
+        }
     }
 
     /// Tells where the agent works now, if that is somewhere else than before.
@@ -118,18 +126,32 @@ impl ToolCall {
             let ToolContent::Diff { path, old, new } = content else { continue };
             texts.push(Texts { path: path.clone(), old: old.clone(), new: new.clone(), first: 1 });
         }
-        let paths: Vec<String> = texts.iter().map(|it| it.path.clone()).collect();
-        for (index, text) in texts.iter_mut().enumerate() {
-            let mut places = self.locations.iter().filter(|it| it.path == text.path);
-            let before = paths.iter().take(index).filter(|it| **it == text.path).count();
-            let all = paths.iter().filter(|it| **it == text.path).count();
+        let mut lines: HashMap<&str, Vec<Option<u32>>> = HashMap::new();
+        for location in &self.locations {
+            lines.entry(&location.path).or_default().push(location.line);
+        }
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for text in &texts {
+            *counts.entry(text.path.clone()).or_default() += 1;
+        }
+        let mut before: HashMap<String, usize> = HashMap::new();
+        for text in &mut texts {
+            let index = before.entry(text.path.clone()).or_default();
+            let lines = lines.get(text.path.as_str()).map_or(&[][..], Vec::as_slice);
             let piece = text.old.as_ref().is_some_and(|it| !it.ends_with('\n'));
-            if piece && !text.new.ends_with('\n') && places.clone().count() == all {
-                let line = places.nth(before).and_then(|it| it.line);
+            let all = counts.get(&text.path).copied().unwrap_or_default();
+            if piece && !text.new.ends_with('\n') && lines.len() == all {
+                let line = lines.get(*index).copied().flatten();
                 text.first = line.map_or(1, |line| line.max(1) as usize);
             }
+            *index += 1;
         }
         texts
+    }
+
+    /// How many changes to files it shows.
+    pub fn changes(&self) -> usize {
+        self.content.iter().filter(|it| matches!(it, ToolContent::Diff { .. })).count()
     }
 
     /// A tool call of which nothing but its id is known.
@@ -150,6 +172,7 @@ impl ToolCall {
             diffs: Vec::new(),
             stopped: Vec::new(),
             revision: 0,
+            left_out: 0,
             began: now,
             ended: None,
         }
@@ -190,6 +213,7 @@ impl ToolCall {
         if let Some(given) = update.given {
             self.given = *given;
         }
+        self.left_out = self.left_out.max(update.left_out);
         self.raw_input = update.raw_input.or(self.raw_input.take());
         self.raw_output = update.raw_output.or(self.raw_output.take());
         self.parent = update.parent.or(self.parent.take());

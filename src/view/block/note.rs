@@ -1,5 +1,6 @@
 //! Things worth a line: why a turn stopped, what the agent tells beside the conversation.
 
+use super::words::thousands;
 use super::{Block, Line, Scene, words};
 use crate::session::entry::{Note, StopReason};
 use crate::session::state::Session;
@@ -22,9 +23,11 @@ pub(super) fn rows(scene: &Scene, note: &Note, index: usize) -> Block {
 fn group(note: &Note) -> Group {
     match note {
         Note::Stopped(StopReason::Cancelled | StopReason::EndTurn) => Group::Muted,
-        Note::Stopped(_) | Note::StartedAgain | Note::LeftOut(_) | Note::NotRun { .. } => {
-            Group::Warning
-        }
+        Note::Stopped(_)
+        | Note::StartedAgain
+        | Note::LeftOut(_)
+        | Note::NotRun { .. }
+        | Note::TooMany(_) => Group::Warning,
         Note::Notice { severity, .. } => match severity.as_str() {
             "error" => Group::Error,
             "warning" | "warn" => Group::Warning,
@@ -65,6 +68,9 @@ pub(in crate::view) fn words(session: &Session, note: &Note) -> String {
         Note::LeftOut(words) => format!("left out: {words}"),
         Note::NotRun { command, rule } => format!("rejected by a rule: {command} ({rule})"),
         Note::CommandStopped(command) => format!("stopped the command: {command}"),
+        Note::TooMany(it) => {
+            format!("{} more {} are not shown", thousands(it.count), it.what)
+        }
         Note::Notice { severity, title, description } => match description {
             Some(description) => format!("{severity}: {title}: {description}"),
             None => format!("{severity}: {title}"),

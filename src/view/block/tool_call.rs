@@ -1,8 +1,6 @@
 //! Tool calls: one row each, and below it a part of what they show if the user wants to see it.
 //! What a subagent does stands below the tool call that set it to work.
 
-use std::collections::HashMap;
-
 use super::marks::{self, Marks};
 use super::{Block, Line, Scene, preview, words};
 use crate::session::entry::Entry;
@@ -11,8 +9,28 @@ use crate::session::terminal::Stop;
 use crate::session::tool_call::{ToolCall, ToolStatus};
 use crate::view::model::Group;
 
-/// The tool call that this one is part of. It comes before its parts, or it is not known as such.
+/// How many parts of parts there may be; what is deeper stands for itself. Each step of the way is
+/// walked again with each change.
+const DEPTH: usize = 32;
+/// How many parts of a tool call are shown.
+const PARTS: usize = 500;
+
+/// The tool call that this one is part of.
 pub(in crate::view) fn parent(session: &Session, index: usize) -> Option<usize> {
+    let parent = above(session, index)?;
+    let mut top = parent;
+    for _ in 0..DEPTH {
+        match above(session, top) {
+            Some(index) => top = index,
+            None => return Some(parent),
+        }
+    }
+    None
+}
+
+/// The tool call that this one says it is part of. It comes before its parts, or it is not known as
+/// such.
+fn above(session: &Session, index: usize) -> Option<usize> {
     let Entry::ToolCall(tool_call) = session.entries.get(index)? else { return None };
     let parent = *session.tool_calls.get(tool_call.parent.as_ref()?)?;
     (parent < index && matches!(session.entries.get(parent), Some(Entry::ToolCall(_))))
@@ -46,9 +64,14 @@ pub(super) fn rows(scene: &Scene, index: usize) -> Block {
     if scene.opened.is_open(index) {
         // The rows of one tool call stand together, so that each leads to the first of them.
         shown(scene, (index, 0), &mut block);
-        for (part, depth) in parts {
+        let more = parts.len().saturating_sub(PARTS);
+        for (part, depth) in parts.into_iter().take(PARTS) {
             one(scene, (part, depth), 0, &mut block);
             shown(scene, (part, depth), &mut block);
+        }
+        if more > 0 {
+            let words = format!("  {} more are not shown", words::thousands(more));
+            block.push(Line::of(words, Group::Muted), index);
         }
     }
     block
@@ -56,15 +79,17 @@ pub(super) fn rows(scene: &Scene, index: usize) -> Block {
 
 /// The tool calls that are parts of one, in the order they came, each with how deep it is.
 fn parts(session: &Session, root: usize) -> Vec<(usize, usize)> {
-    let mut depths = HashMap::from([(root, 0)]);
     let mut parts = Vec::new();
-    for index in root + 1..session.entries.len() {
-        let above = parent(session, index).and_then(|it| depths.get(&it));
-        if let Some(depth) = above.map(|it| it + 1) {
-            depths.insert(index, depth);
-            parts.push((index, depth));
-        }
+    let mut open = vec![(root, 0)];
+    while let Some((index, depth)) = open.pop() {
+        let Some(Entry::ToolCall(tool_call)) = session.entries.get(index) else { continue };
+        let below = session.parts.of(&tool_call.id);
+        let below = below.filter(|it| parent(session, *it) == Some(index));
+        let known = parts.len();
+        parts.extend(below.map(|it| (it, depth + 1)));
+        open.extend(parts.iter().skip(known));
     }
+    parts.sort_unstable();
     parts
 }
 
@@ -179,6 +204,9 @@ fn facts(scene: &Scene, (index, tool_call): (usize, &ToolCall), parts: usize) ->
         facts.push(words::counted(tools, "tool"));
     }
     facts.extend(stopped(scene.session, tool_call).map(str::to_owned));
+    if tool_call.left_out > 0 {
+        facts.push(format!("{} more are not shown", words::thousands(tool_call.left_out)));
+    }
     let done = tool_call.ended;
     // What was left unfinished says nothing: nobody knows when it stopped.
     let live = || scene.is_live(index).then_some(scene.session.now);

@@ -77,6 +77,19 @@ fn skip_sequence(first: char, chars: &mut std::str::Chars) {
     }
 }
 
+/// A large number, in groups of three digits: "99 000".
+pub(super) fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// How long something took or takes; nothing when it is not worth a word.
 pub(super) fn elapsed(time: Duration, done: bool) -> Option<String> {
     let seconds = time.as_secs();
