@@ -40,10 +40,12 @@ local actions = 'agents cancel chat close context follow help hide history histo
   .. 'message-prev tab-next tab-prev hunk-next hunk-prev jump jump-split split changes '
   .. 'review-next review-previous review-accept review-reject review-reason review-edit '
   .. 'review-accept-file review-reject-file review-toggle review-list'
--- Those that are about the selected lines too.
+-- Those that are about the selected lines too, or are needed wherever one is.
 local visual = { ['review-accept'] = 'x', ['review-reject'] = 'x', ['review-reason'] = 'x' }
+visual.permission, visual.permissions = 'x', 'x'
 for action in actions:gmatch('%S+') do
-  vim.keymap.set({ 'n', 'i', visual[action] }, ('<Plug>(acp-%s)'):format(action), function()
+  local modes = { 'n', 'i', visual[action], action:match('^permission') and 't' or nil }
+  vim.keymap.set(modes, ('<Plug>(acp-%s)'):format(action), function()
     require('acp.ui.keymaps').run(action)
   end, { desc = 'acp: ' .. action })
 end

@@ -118,7 +118,7 @@ local function carry_out(it, buf, plan, hunks)
     it.file = it.file - 1
   else
     local what = words.count(#hunks, 'change')
-    notify.show(notify.fitting(('Applied %s to %s'):format(what, target.name(buf))))
+    notify.show(('Applied %s to %s'):format(what, target.name(buf)))
   end
   next_file(it)
 end
@@ -138,7 +138,7 @@ local function nothing(it, buf, missing)
     notify.show(('There is nothing to apply to %s'):format(name))
   else
     local message = ('%s: %s%s'):format(name, words.missing(first), rest)
-    notify.show(notify.fitting(message), already and 'info' or 'error')
+    notify.show(message, already and 'info' or 'error')
   end
   next_file(it)
 end
@@ -182,7 +182,7 @@ function next_file(it)
     return finish(it)
   elseif file.kind == 'deleted' then
     local message = ('The diff deletes %s: that is left to you'):format(file.path or 'a file')
-    notify.show(notify.fitting(message), 'warn')
+    notify.show(message, 'warn')
     return next_file(it)
   end
   local buf, err = target.find(it.source.session, file, it.name)

@@ -119,6 +119,13 @@ M.subcommands = {
       end
     end,
   },
+  messages = {
+    desc = 'show the last messages whole',
+    impl = function()
+      local lines = notify.lines()
+      require('acp.ui.float').open('Messages', #lines > 0 and lines or { 'No message yet' })
+    end,
+  },
   build = {
     desc = 'build the native library',
     impl = function()

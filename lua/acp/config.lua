@@ -29,7 +29,8 @@ local M = {}
 ---@alias acp.PreviewKeys table<string, string|false>
 
 ---@class (exact) acp.PermissionOpts
----@field open? 'auto'|'manual' whether a request opens by itself, when nobody types
+---@field focus? 'chat'|'never' whether a question may take the focus in its chat by itself
+---@field picker? 'builtin'|'vim.ui.select' where you answer
 ---@field store? 'ask'|'never'|'always' whether "always" becomes a rule of the project
 ---@field notify_rules? boolean whether you are told when a rule has answered
 ---@field rules? acp.RuleOpts[] after those of the project; the first that fits decides
@@ -37,7 +38,8 @@ local M = {}
 ---@field keys? acp.PreviewKeys while a change is previewed
 
 ---@class (exact) acp.PermissionConfig
----@field open 'auto'|'manual'
+---@field focus 'chat'|'never'
+---@field picker 'builtin'|'vim.ui.select'
 ---@field store 'ask'|'never'|'always'
 ---@field notify_rules boolean
 ---@field rules acp.RuleOpts[]
@@ -193,7 +195,8 @@ M.defaults = {
   },
   log = { level = 'info' },
   permissions = {
-    open = 'auto',
+    focus = 'chat',
+    picker = 'builtin',
     store = 'ask',
     notify_rules = false,
     rules = {},

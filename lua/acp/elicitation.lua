@@ -13,8 +13,7 @@ local M = {}
 ---@field heading string who asks and what for
 ---@field fields acp.Field[]
 ---@field values table<string, acp.FieldValue?>
----@field seen boolean whether the fields were gone through once
----@field moment? acp.Moment for the first thing that is shown
+---@field moment? acp.Moment of the whole, when it comes up
 ---@field choosing? acp.Choosing what is on the screen
 
 ---@type table<integer, true> asked and not settled
@@ -32,7 +31,7 @@ end
 ---@return boolean sent
 local function answer(ask, kind, value)
   if not open[ask] then
-    require('acp.notify').after_picker('This was not asked any more', 'warn')
+    require('acp.notify').show('No longer pending: nothing was sent', 'warn')
     return true
   end
   local action = { type = 'answer', ask = ask, kind = kind, value = value }
@@ -72,7 +71,6 @@ end
 local function fill(form, index, done)
   local field = form.fields[index]
   if not field or not open[form.ask] then
-    form.seen = true
     return review(form, done)
   end
   local before = index == 1 and form.heading .. ' — ' or ''
@@ -80,18 +78,18 @@ local function fill(form, index, done)
   vim.cmd.redraw()
   local choosing = input.ask(field, form.values[field.name], before, function(went_on, value)
     if not went_on then
-      form.seen = true
       return review(form, done)
     end
     form.values[field.name] = value
     fill(form, index + 1, done)
-  end, take_moment(form))
+  end)
   -- Where there is none, the next thing may be on the screen already.
   form.choosing = choosing or form.choosing
 end
 
 ---@class (exact) acp.FormChoice
 ---@field label string
+---@field letter? string
 ---@field run fun()
 
 ---@param form acp.Form
@@ -99,10 +97,19 @@ end
 ---@return acp.FormChoice[]
 local function choices(form, done)
   local list = {}
-  local problem = problem_of(form)
-  if not problem then
+  if #form.fields > 0 then
     table.insert(list, {
-      label = #form.fields > 0 and 'Send' or 'Yes',
+      label = 'Fill in',
+      letter = 'f',
+      run = function()
+        fill(form, 1, done)
+      end,
+    })
+  end
+  if not problem_of(form) then
+    table.insert(list, {
+      label = #form.fields > 0 and 'Send' or 'Accept',
+      letter = #form.fields > 0 and 's' or 'a',
       run = function()
         done(answer(form.ask, 'accept', form.values --[[@as table<string, acp.FieldValue>]]))
       end,
@@ -126,6 +133,7 @@ local function choices(form, done)
   end
   table.insert(list, {
     label = 'Decline',
+    letter = 'd',
     run = function()
       done(answer(form.ask, 'decline'))
     end,
@@ -144,6 +152,10 @@ function review(form, done)
     kind = 'acp_form',
     format_item = function(choice)
       return choice.label
+    end,
+    question = true,
+    letter_of = function(choice)
+      return choice.letter
     end,
     moment = take_moment(form),
   }, function(choice)
@@ -166,9 +178,7 @@ local function whole(form)
       end
     end,
     focus = function()
-      if form.choosing then
-        form.choosing.focus()
-      end
+      return form.choosing ~= nil and form.choosing.focus()
     end,
   }
 end
@@ -183,18 +193,13 @@ local function form_opener(effect, heading)
     heading = heading,
     fields = effect.fields or {},
     values = {},
-    seen = false,
   }
   for _, field in ipairs(form.fields) do
     form.values[field.name] = field.default
   end
   return function(done, moment)
     form.moment = moment
-    if form.seen then
-      review(form, done)
-    else
-      fill(form, 1, done)
-    end
+    review(form, done)
     return whole(form)
   end
 end
@@ -223,6 +228,7 @@ local function asked(effect)
     key = key(effect.ask),
     what = heading,
     command = ':Acp permissions',
+    session = effect.session,
     open = effect.url and url_opener(effect, heading) or form_opener(effect, heading),
   })
 end

@@ -2,11 +2,9 @@
 
 local client = require('acp.client')
 local notify = require('acp.notify')
+local text = require('acp.text')
 
 local M = {}
-
----@type table<integer, true> sessions with an open question
-local asking = {}
 
 ---@param session integer
 ---@return boolean
@@ -14,65 +12,76 @@ local function in_view(session)
   return #require('acp.ui.window').windows_of(session) > 0
 end
 
---- Whether a question may take the keyboard: only where the user looks at this very session and is
---- not typing.
 ---@param session integer
----@return boolean
-local function may_ask(session)
-  local here = require('acp.session').of_buffer(vim.api.nvim_get_current_buf())
-  return here == session and vim.api.nvim_get_mode().mode == 'n'
+---@return string
+local function key(session)
+  return ('no answer %d'):format(session)
 end
 
+--- Whether an agent still owes the answer it was asked about for.
 ---@param session integer
----@param seconds integer
+---@return boolean
+local function is_silent(session)
+  local info = require('acp.session').info(session)
+  return info ~= nil and vim.list_contains({ 'starting', 'cancelling' }, info.state)
+end
+
+--- Lets the user choose what to do with an agent that does not answer.
+---@param effect acp.NoAnswer
 ---@param message string
-local function ask(session, seconds, message)
-  ---@type { label: string, action: string }[]
+---@param done fun(answered: boolean)
+---@param moment acp.Moment
+---@return acp.Choosing
+local function ask(effect, message, done, moment)
+  ---@type { label: string, letter: string, action: string }[]
   local choices = {
-    { label = ('Wait %d s more'):format(seconds), action = 'wait' },
-    { label = 'Kill the agent and stop', action = 'kill' },
-    { label = 'Kill and start again', action = 'restart' },
+    { label = ('Wait %d s more'):format(effect.seconds), letter = 'w', action = 'wait' },
+    { label = 'Kill the agent and stop', letter = 'x', action = 'kill' },
+    { label = 'Kill and start again', letter = 'r', action = 'restart' },
   }
-  asking[session] = true
-  require('acp.ui.select').open(choices, {
+  return require('acp.ui.select').open(choices, {
     prompt = message,
     kind = 'acp_no_answer',
+    question = true,
+    letter_of = function(choice)
+      return choice.letter
+    end,
     format_item = function(choice)
       return choice.label
     end,
+    moment = moment,
   }, function(choice)
-    asking[session] = nil
-    local info = require('acp.session').info(session)
-    -- It may have answered while the question stood.
-    if choice and info and vim.list_contains({ 'starting', 'cancelling' }, info.state) then
-      require('acp.commands').act(choice.action, session)
+    done(choice ~= nil)
+    if choice and is_silent(effect.session) then
+      require('acp.questions').drop(key(effect.session))
+      require('acp.commands').act(choice.action, effect.session)
+    elseif choice then
+      notify.show('It has answered meanwhile: nothing was done')
     end
   end)
 end
 
---- What to type, with the session's number where it is not the one meant without.
----@param session integer
----@return string
-local function advice(session)
-  local id = require('acp.session').resolve() == session and '' or (' ' .. session)
-  return ('Type :Acp wait%s, :Acp restart%s or :Acp kill%s'):format(id, id, id)
-end
-
 ---@param effect acp.NoAnswer
 local function no_answer(effect)
-  local session = effect.session
-  local message = ('%s has not answered "%s" for %d s'):format(
-    require('acp.session').agent_of(session),
-    effect.what,
-    effect.seconds
-  )
-  if asking[session] then
-    return
-  end
-  if may_ask(session) then
-    ask(session, effect.seconds, message)
-  elseif not in_view(session) then
-    notify.show(message .. '. ' .. advice(session), 'warn')
+  local agent = require('acp.session').agent_of(effect.session)
+  local words = '%s has not answered "%s" for %d s'
+  local message = text.one_line(words:format(agent, effect.what, effect.seconds))
+  require('acp.questions').push({
+    key = key(effect.session),
+    what = message,
+    command = ':Acp permissions',
+    session = effect.session,
+    open = function(done, moment)
+      return ask(effect, message, done, moment)
+    end,
+  })
+end
+
+--- An agent that has answered, or is gone, is not waited for.
+---@param session integer
+local function answered(session)
+  if not is_silent(session) then
+    require('acp.questions').drop(key(session))
   end
 end
 
@@ -97,6 +106,16 @@ end
 function M.attach()
   client.subscribe('failed', failed)
   client.subscribe('no_answer', no_answer)
+  ---@param effect acp.SessionChanged
+  client.subscribe('session', function(effect)
+    answered(effect.info.id)
+  end)
+  for _, type in ipairs({ 'ready', 'failed', 'closed' }) do
+    ---@param effect acp.SessionEffect
+    client.subscribe(type, function(effect)
+      answered(effect.session)
+    end)
+  end
   client.subscribe('notice', notice)
   ---@param effect acp.Notice
   client.subscribe('notify', function(effect)

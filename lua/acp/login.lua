@@ -42,11 +42,11 @@ local function tell_variables(session, method)
   local example = names[1] and (':let $%s = "…"'):format(names[1]) or 'the variables'
   local agent = require('acp.session').agent_of(session)
   local need = ('%s reads %s from its environment'):format(agent, table.concat(names, ', '))
-  local advice = ('Type %s, then :Acp restart %d; or set it in the `env` of the agent'):format(
-    example,
-    session
-  )
-  notify.after_picker(text.one_line(('%s. %s'):format(need, advice)), 'warn')
+  require('acp.ui.float').open(text.one_line('Log in to ' .. agent), {
+    text.one_line(need),
+    ('Type %s, then :Acp restart %d'):format(example, session),
+    'or set it in the `env` of the agent',
+  })
 end
 
 ---@param session integer
@@ -57,7 +57,7 @@ local function choose(session, method)
     tell_variables(session, method)
     return true
   end
-  notify.after_picker(('Logging in: %s. :Acp cancel stops it'):format(label(method)))
+  notify.show('Logging in: ' .. label(method), 'info', '. :Acp cancel stops it')
   return send({ type = 'log_in', session = session, method = method.id })
 end
 
@@ -68,18 +68,22 @@ end
 ---@param moment? acp.Moment of a login that the agent waits for
 ---@return acp.Choosing
 local function pick(session, methods, done, moment)
-  ---@type { label: string, method?: acp.AuthMethod }[]
+  ---@type { label: string, letter?: string, method?: acp.AuthMethod }[]
   local choices = vim.tbl_map(function(method)
     return { label = label(method), method = method }
   end, methods)
   if moment then
-    table.insert(choices, { label = 'Do not log in' })
+    table.insert(choices, { label = 'Do not log in', letter = 'n' })
   end
   return require('acp.ui.select').open(choices, {
     prompt = text.one_line(('Log in to %s'):format(require('acp.session').agent_of(session))),
     kind = 'acp_login',
     format_item = function(choice)
       return choice.label
+    end,
+    question = true,
+    letter_of = function(choice)
+      return choice.letter
     end,
     moment = moment,
   }, function(choice)
@@ -100,6 +104,7 @@ local function required(effect)
     key = key(effect.session),
     what = text.one_line(agent .. ' wants you to log in'),
     command = ':Acp auth',
+    session = effect.session,
     open = function(done, moment)
       return pick(effect.session, effect.methods, done, moment)
     end,
@@ -189,6 +194,7 @@ local function open_url(effect)
     key = 'url ' .. effect.url,
     what = text.one_line(('%s wants to open %s'):format(agent, effect.url)),
     command = ':Acp permissions',
+    session = effect.session,
     open = function(done, moment)
       return require('acp.visit').ask(agent .. ' wants to open', effect.url, function(outcome)
         done(outcome ~= nil)

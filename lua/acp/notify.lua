@@ -1,4 +1,5 @@
---- Messages to the user: which level a failure has, and what is said only once.
+--- Messages to the user: the only way to the message line. Each is one line that fits, so that
+--- Neovim never waits for a key because of it; `:Acp messages` shows them whole.
 
 local M = {}
 
@@ -19,8 +20,87 @@ local names = {
   info = vim.log.levels.INFO,
 }
 
+---@class (exact) acp.Message
+---@field text string
+---@field level integer
+---@field ending string what is kept whole where there is no room for all
+
+--- Milliseconds between two messages, and how many may wait for their turn.
+local interval, most = 50, 20
+--- How many messages are kept whole, and how many bytes of each.
+local kept_count, kept_bytes = 100, 20000
+
+---@type acp.Message[]
+local queue = {}
+---@type string[]
+local kept = {}
+---@type integer?
+local timer
 ---@type table<string, true>
 local said = {}
+
+--- Cells of the message line that can be filled without Neovim waiting for a key.
+---@return integer
+local function room()
+  return math.max(math.min(vim.v.echospace, vim.o.columns - 12), 10)
+end
+
+--- One line that fits, with its ending whole.
+---@param message acp.Message
+---@return string
+local function fitted(message)
+  local text = require('acp.text')
+  local line = text.one_line(message.text:sub(1, kept_bytes))
+  if vim.fn.strdisplaywidth(line .. message.ending) > room() then
+    local ending = message.ending ~= '' and message.ending or ' (:Acp messages)'
+    line = text.shorten(line, math.max(room() - vim.fn.strdisplaywidth(ending), 10))
+    return text.shorten(line .. ending, room())
+  end
+  return line .. message.ending
+end
+
+--- Shows the first message that waits.
+local function show_next()
+  local message = table.remove(queue, 1)
+  local line = fitted(message)
+  -- What is on the message line already would, together with this, wait for a key.
+  pcall(vim.cmd.redraw)
+  vim.notify(line, message.level, { title = 'acp' })
+end
+
+local function stop()
+  if timer then
+    vim.fn.timer_stop(timer)
+    timer = nil
+  end
+end
+
+--- Shows what waits, one at a time, as soon as it disturbs nobody who types a command.
+local function tick()
+  if #queue == 0 then
+    stop()
+  elseif require('acp.keyboard').can_tell() then
+    show_next()
+  end
+end
+
+---@param message acp.Message
+local function push(message)
+  table.insert(kept, message.text:sub(1, kept_bytes) .. message.ending)
+  if #kept > kept_count then
+    table.remove(kept, 1)
+  end
+  -- What is shown for a moment only is not worth waiting for.
+  if #queue >= most then
+    table.remove(queue, 1)
+  end
+  table.insert(queue, message)
+  if timer then
+    return
+  end
+  timer = vim.fn.timer_start(interval, tick, { ['repeat'] = -1 })
+  tick()
+end
 
 --- A failure as one text: what failed, then what to do.
 ---@param err acp.Err
@@ -32,46 +112,51 @@ function M.format(err)
   return ('%s. %s'):format((err.message:gsub('[.%s]+$', '')), err.hint)
 end
 
+--- Shows a message. Where there is no room for all of it, its ending is kept whole.
 ---@param message string
 ---@param level? 'error'|'warn'|'info'
-function M.show(message, level)
-  vim.notify(message, names[level or 'info'], { title = 'acp' })
-end
-
---- One line that fits the screen: a longer message would wait for a key. The end is kept whole.
----@param message string
 ---@param ending? string
----@return string
-function M.fitting(message, ending)
-  ending = ending or ''
-  local width = math.max(vim.o.columns - #ending - 14, 20)
-  return require('acp.text').shorten(message, width) .. ending
-end
-
---- Shows a message when a picker has just gone. What Neovim's own has left on the screen would,
---- together with the message, wait for a key and hold up the agents.
----@param message string
----@param level? 'error'|'warn'|'info'
-function M.after_picker(message, level)
-  vim.cmd.redraw()
-  M.show(message, level)
+function M.show(message, level, ending)
+  push({ text = message, level = names[level or 'info'], ending = ending or '' })
 end
 
 --- Shows a failure at the level its code deserves.
 ---@param err acp.Err
 function M.err(err)
-  vim.notify(M.format(err), levels[err.code] or vim.log.levels.ERROR, { title = 'acp' })
+  local level = levels[err.code] or vim.log.levels.ERROR
+  push({ text = M.format(err), level = level, ending = '' })
 end
 
 --- Shows a message the first time its key is used.
 ---@param key string
 ---@param message string
 ---@param level? 'error'|'warn'|'info'
-function M.once(key, message, level)
+---@param ending? string
+function M.once(key, message, level, ending)
   if not said[key] then
     said[key] = true
-    M.show(message, level)
+    M.show(message, level, ending)
   end
+end
+
+--- The last messages, whole, line by line.
+---@return string[]
+function M.lines()
+  local lines = {}
+  for _, message in ipairs(kept) do
+    for _, line in ipairs(vim.split(message, '\n', { trimempty = true })) do
+      table.insert(lines, require('acp.text').one_line(line))
+    end
+  end
+  return lines
+end
+
+--- Shows how far something is, until the next message; `:messages` does not keep it.
+---@param line string
+function M.progress(line)
+  line = require('acp.text').shorten(line, room())
+  vim.api.nvim_echo({ { line, 'Comment' } }, false, {})
+  pcall(vim.cmd.redraw)
 end
 
 return M

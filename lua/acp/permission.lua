@@ -108,7 +108,7 @@ local function asked(effect)
     key = key(id),
     what = table.concat({ M.title(asks), about[1] }, ': '),
     command = ':Acp permissions',
-    manual = require('acp.config').get().permissions.open == 'manual',
+    session = effect.session,
     open = function(done, moment)
       return require('acp.permission.picker').open(id, done, moment)
     end,

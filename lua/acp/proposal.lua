@@ -216,9 +216,11 @@ function M.open(permission, done, list)
   end
   return {
     focus = function()
-      if it.win and vim.api.nvim_win_is_valid(it.win) then
-        vim.api.nvim_set_current_win(it.win)
+      if not it.win or not vim.api.nvim_win_is_valid(it.win) then
+        return false
       end
+      vim.api.nvim_set_current_win(it.win)
+      return true
     end,
     close = function()
       show.close(it)

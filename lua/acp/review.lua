@@ -309,7 +309,7 @@ local function taken_up(effect)
   local one = effect.hunks == 1
   local words = ('%d change%s of last time'):format(effect.hunks, one and '' or 's')
   local ending = (' wait%s for review: :Acp review'):format(one and 's' or '')
-  notify.show(notify.fitting(words, ending))
+  notify.show(words, 'info', ending)
 end
 
 --- Shows what waits as the options say now.

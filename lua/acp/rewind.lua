@@ -368,7 +368,7 @@ function M.report(err, result)
   if err then
     notify.err(err)
   elseif result then
-    notify.show(notify.fitting(M.words(result)), #result.kept > 0 and 'warn' or 'info')
+    notify.show(M.words(result), #result.kept > 0 and 'warn' or 'info')
   end
 end
 

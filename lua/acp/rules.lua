@@ -57,8 +57,7 @@ function M.apply()
   local err = force.send()
   if err then
     local notify = require('acp.notify')
-    local message = notify.fitting(err.message, '. Until :Acp rules mends it you are asked')
-    notify.once(err.message, message, 'warn')
+    notify.once(err.message, err.message, 'warn', '. Until :Acp rules mends it you are asked')
   end
 end
 
@@ -141,7 +140,7 @@ local function ruled(effect)
   if require('acp.config').get().permissions.notify_rules then
     local verdict = effect.verdict == 'allow' and 'Allowed' or 'Rejected'
     local message = ('%s by a rule: %s (%s)'):format(verdict, effect.title, effect.rule)
-    require('acp.notify').show(require('acp.notify').fitting(message))
+    require('acp.notify').show(message)
   end
 end
 

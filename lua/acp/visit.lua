@@ -22,7 +22,7 @@ local function browse(url)
     return true
   end
   local reason = tostring(ok and why or process)
-  require('acp.notify').after_picker(('%s could not be opened: %s'):format(url, reason), 'error')
+  require('acp.notify').show(('%s could not be opened: %s'):format(url, reason), 'error')
   return false
 end
 
@@ -49,17 +49,21 @@ function M.ask(message, url, fn, moment)
     fn('declined')
     return nil
   end
-  ---@type { label: string, run?: fun(url: string): boolean }[]
+  ---@type { label: string, letter: string, run?: fun(url: string): boolean }[]
   local choices = {
-    { label = ('Open %s in the browser'):format(text.one_line(host)), run = browse },
-    { label = 'Copy the address', run = copy },
-    { label = 'No' },
+    { label = ('Open %s in the browser'):format(text.one_line(host)), letter = 'o', run = browse },
+    { label = 'Copy the address', letter = 'c', run = copy },
+    { label = 'No', letter = 'n' },
   }
   return require('acp.ui.select').open(choices, {
     prompt = text.one_line(('%s: %s (host: %s)'):format(message, url, host)),
     kind = 'acp_url',
     format_item = function(choice)
       return choice.label
+    end,
+    question = true,
+    letter_of = function(choice)
+      return choice.letter
     end,
     moment = moment,
   }, function(choice)

@@ -15,6 +15,7 @@ pub mod event;
 pub mod failure;
 pub mod glob;
 pub mod ids;
+pub mod letter;
 pub mod live;
 pub mod message;
 pub mod outcome;

@@ -20,6 +20,19 @@ fn asked(target: &Target, params: &Value) -> Nvim {
     nvim
 }
 
+/// Opens what waits.
+fn open(nvim: &mut Nvim) {
+    nvim.wait_screen(": :Acp permissions");
+    nvim.input(":Acp permissions<CR>");
+}
+
+/// Opens the form that waits and goes through its fields.
+fn fill(nvim: &mut Nvim) {
+    open(nvim);
+    wait_choices(nvim, "f  Fill in");
+    nvim.input("f");
+}
+
 /// The same for a form.
 fn form(target: &Target, properties: &Value, required: &[&str]) -> Nvim {
     asked(
@@ -58,6 +71,7 @@ nvim_tests! {
                 { "const": "r", "title": "Red" }, { "const": "b", "title": "Blue" }
             ] }
         }), &["name", "age", "sure", "color"]);
+        fill(&mut nvim);
         // The default is there to be changed.
         nvim.wait_screen("fake asks: Who are you? — Name (required, … to 20): Ada");
         nvim.type_keys(" Lovelace");
@@ -81,18 +95,18 @@ nvim_tests! {
         nvim.wait_screen("Ratio: ");
         nvim.type_keys("0.5");
         nvim.input("<CR>");
-        let frame = wait_choices(&mut nvim, "2  No");
+        let frame = wait_choices(&mut nvim, "n  No");
         assert!(frame.find("Sure (There is no way back, required)").is_some(), "{}", frame.text());
-        nvim.input("2");
-        wait_choices(&mut nvim, "2  Blue");
-        nvim.input("2");
+        nvim.input("n");
+        wait_choices(&mut nvim, "b  Blue");
+        nvim.input("b");
         // All of it is seen before it is sent.
-        let frame = wait_choices(&mut nvim, "1  Send");
-        for text in ["Change Name: Ada Lovelace", "Change Mail: (empty)", "Change Age: 42", "Change Ratio: 0.5", "Change Sure: no", "Change Color: Blue", "8  Decline"] {
+        let frame = wait_choices(&mut nvim, "s  Send");
+        for text in ["Change Name: Ada Lovelace", "Change Mail: (empty)", "Change Age: 42", "Change Ratio: 0.5", "Change Sure: no", "Change Color: Blue", "d  Decline"] {
             assert!(frame.find(text).is_some(), "{text}\n{}", frame.text());
         }
         assert!(answers(&nvim).is_empty());
-        nvim.input("1");
+        nvim.input("s");
         let content = json!({ "name": "Ada Lovelace", "age": 42, "ratio": 0.5, "sure": false, "color": "b" });
         assert_eq!(answer(&mut nvim), json!({ "action": "accept", "content": content }));
         wait_state(&mut nvim, "ready");
@@ -103,14 +117,15 @@ nvim_tests! {
             "text": { "type": "string", "title": "Text", "default": "two\nlines" },
             "many": { "type": "array", "title": "Many", "items": { "type": "string", "enum": ["x", "y", "z"] }, "default": ["z"] },
         }), &[]);
+        fill(&mut nvim);
         nvim.wait_screen("Text: two lines");
         nvim.input("<CR>");
-        wait_choices(&mut nvim, "3  [x] z");
-        nvim.input("1");
-        wait_choices(&mut nvim, "1  [x] x");
-        nvim.input("4");
-        wait_choices(&mut nvim, "1  Send");
-        nvim.input("1");
+        wait_choices(&mut nvim, "z  [x] z");
+        nvim.input("x");
+        wait_choices(&mut nvim, "x  [x] x");
+        nvim.input("d");
+        wait_choices(&mut nvim, "s  Send");
+        nvim.input("s");
         let answer = answer(&mut nvim);
         assert_eq!(answer["content"]["text"], "two\nlines");
         let mut many: Vec<String> = serde_json::from_value(answer["content"]["many"].clone()).unwrap();
@@ -120,38 +135,41 @@ nvim_tests! {
 
     fn nothing_is_sent_before_what_is_required_is_there(target: &Target) {
         let mut nvim = form(target, &json!({ "name": { "type": "string", "title": "Name" } }), &["name"]);
+        fill(&mut nvim);
         nvim.wait_screen("Name (required): ");
         nvim.input("<CR>");
         nvim.wait_screen("must be filled in. Name (required): ");
         nvim.input("<Esc>");
-        let frame = wait_choices(&mut nvim, "2  Decline");
+        let frame = wait_choices(&mut nvim, "d  Decline");
         assert!(frame.find("Who are you? — Name must be filled in").is_some(), "{}", frame.text());
         assert!(frame.find("Send").is_none(), "{}", frame.text());
-        nvim.input("1");
+        nvim.input("c");
         nvim.wait_screen("Name (required): ");
         nvim.type_keys("Ada");
         nvim.input("<CR>");
-        wait_choices(&mut nvim, "2  Change Name: Ada");
-        nvim.input("1");
+        wait_choices(&mut nvim, "c  Change Name: Ada");
+        nvim.input("s");
         assert_eq!(answer(&mut nvim)["content"], json!({ "name": "Ada" }));
     }
 
     fn a_form_is_put_off_and_declined(target: &Target) {
         let mut nvim = form(target, &json!({ "name": { "type": "string", "title": "Name", "default": "Ada" } }), &[]);
+        fill(&mut nvim);
         nvim.wait_screen("Name: Ada");
         nvim.input("<Esc>");
-        wait_choices(&mut nvim, "1  Send");
+        wait_choices(&mut nvim, "s  Send");
         nvim.input("<Esc>");
-        nvim.wait_screen("Still open: fake asks: Who are you?");
+        nvim.wait_screen("Not answered yet: fake asks: Who are you?");
         assert!(answers(&nvim).is_empty());
         nvim.input(":Acp permissions<CR>");
-        wait_choices(&mut nvim, "3  Decline");
-        nvim.input("3");
+        wait_choices(&mut nvim, "d  Decline");
+        nvim.input("d");
         assert_eq!(answer(&mut nvim), json!({ "action": "decline" }));
     }
 
     fn cancelling_the_turn_cancels_the_form(target: &Target) {
         let mut nvim = form(target, &json!({ "name": { "type": "string", "title": "Name" } }), &[]);
+        fill(&mut nvim);
         nvim.wait_screen("Name: ");
         nvim.lua("require('acp').cancel()", json!([]));
         assert_eq!(wait_answers(&mut nvim, 1)[0]["result"], json!({ "action": "cancel" }));
@@ -163,27 +181,30 @@ nvim_tests! {
 
     fn a_question_without_fields(target: &Target) {
         let mut nvim = form(target, &json!({}), &[]);
-        wait_choices(&mut nvim, "1  Yes");
-        nvim.input("1");
+        open(&mut nvim);
+        wait_choices(&mut nvim, "a  Accept");
+        nvim.input("a");
         assert_eq!(answer(&mut nvim), json!({ "action": "accept", "content": {} }));
     }
 
     fn an_address_is_shown_with_its_host_and_opened_with_consent(target: &Target) {
         let address = "https://good.example@evil.example:8443/login?x=1";
         let mut nvim = url(target, address);
-        let frame = wait_choices(&mut nvim, "3  No");
+        open(&mut nvim);
+        let frame = wait_choices(&mut nvim, "n  No");
         let text = frame.text().replace('\n', "");
         assert!(text.contains(address) && text.contains("(host: evil.example)"), "{}", frame.text());
-        assert!(frame.find("1  Open evil.example in the browser").is_some(), "{}", frame.text());
-        nvim.input("1");
+        assert!(frame.find("o  Open evil.example in the browser").is_some(), "{}", frame.text());
+        nvim.input("o");
         assert_eq!(answer(&mut nvim)["action"], "accept");
         assert_eq!(nvim.lua("return _G.opened", json!([])), address);
     }
 
     fn an_address_is_declined(target: &Target) {
         let mut nvim = url(target, "https://example.com/login");
-        wait_choices(&mut nvim, "3  No");
-        nvim.input("3");
+        open(&mut nvim);
+        wait_choices(&mut nvim, "n  No");
+        nvim.input("n");
         assert_eq!(answer(&mut nvim), json!({ "action": "decline" }));
         assert_eq!(nvim.lua("return _G.opened", json!([])), Value::Null);
     }

@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use crate::files::{keep, lua, read, run, start, write};
-use crate::plugin::wait_choices;
+use crate::plugin::open_choices;
 use crate::report::{answers, finish, send};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 
 /// Asks, answers with these keys, and waits for the end of the turn.
 fn answer(nvim: &mut Nvim, words: &str, keys: &str) {
-    wait_choices(nvim, words);
+    open_choices(nvim, words);
     nvim.input(keys);
 }
 
@@ -23,14 +23,14 @@ nvim_tests! {
         std::fs::write(&other, "secret\n").unwrap();
         std::os::unix::fs::symlink(&other, nvim.scratch().project().join("link.txt")).unwrap();
         send(&mut nvim, "go");
-        answer(&mut nvim, "read /", "<CR>");
+        answer(&mut nvim, "read /", "a");
         nvim.wait_until("the first answer", DEADLINE, |nvim| answers(nvim).len() == 1);
-        answer(&mut nvim, "write /", "jj<CR>");
+        answer(&mut nvim, "write /", "3j<CR>");
         nvim.wait_until("the second answer", DEADLINE, |nvim| answers(nvim).len() == 2);
-        answer(&mut nvim, "read /", "jj<CR>");
+        answer(&mut nvim, "read /", "r");
         nvim.wait_until("the third answer", DEADLINE, |nvim| answers(nvim).len() == 3);
         // A link does not hide where it leads.
-        answer(&mut nvim, "other.txt", "jj<CR>");
+        answer(&mut nvim, "other.txt", "r");
         finish(&mut nvim);
         let answers = answers(&nvim);
         assert_eq!(answers[0]["result"]["content"], "secret\n");
@@ -61,9 +61,9 @@ nvim_tests! {
             nvim.scratch().write(name, "x\n");
         }
         send(&mut nvim, "go");
-        answer(&mut nvim, ".env (private)", "<CR>");
+        answer(&mut nvim, ".env (private)", "a");
         nvim.wait_until("the first answer", DEADLINE, |nvim| answers(nvim).len() == 1);
-        answer(&mut nvim, ".ssh/config (private)", "j<CR>");
+        answer(&mut nvim, ".ssh/config (private)", "r");
         finish(&mut nvim);
         let answers = answers(&nvim);
         assert_eq!(answers[0]["result"]["content"], "x\n");
@@ -74,7 +74,7 @@ nvim_tests! {
     fn a_cancel_refuses(target: &Target) {
         let mut nvim = start(target, keep(), &[read("../outside.txt")]);
         send(&mut nvim, "go");
-        wait_choices(&mut nvim, "Refuse");
+        open_choices(&mut nvim, "Refuse");
         assert_eq!(lua(&mut nvim, "return #require('acp').permissions()"), json!(1));
         lua(&mut nvim, "require('acp').cancel()");
         nvim.wait_until("the answer", DEADLINE, |nvim| answers(nvim).len() == 1);

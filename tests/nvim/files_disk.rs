@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::files::{keep, lua, start, write};
 use crate::files_merge::{pause, release};
-use crate::plugin::{wait_choices, wait_state};
+use crate::plugin::{open_choices, wait_state};
 use crate::report::{answers, finish, send};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 use crate::support::target::Target;
@@ -283,12 +283,12 @@ nvim_tests! {
     }
 
     fn the_same_lines_on_the_disk_are_for_the_user_to_settle(target: &Target) {
-        for (keys, expected) in [("<CR>", "THEIRS"), ("j<CR>", "mine")] {
+        for (keys, expected) in [("t", "THEIRS"), ("o", "mine")] {
             let mut nvim = open(target, &[on_disk("a.txt", "THEIRS\ntwo\nthree\nfour\n5\n"), edited("a.txt")]);
             nvim.command("1 substitute/one/mine/");
             release(&nvim, "go1");
             finish(&mut nvim);
-            wait_choices(&mut nvim, "Keep your lines");
+            open_choices(&mut nvim, "Keep your lines");
             nvim.input(keys);
             wait_changes(&mut nvim, &json!(["disk"]));
             assert_eq!(nvim.lines(0), [expected, "two", "three", "four", "5"]);

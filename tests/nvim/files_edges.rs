@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::files::{keep, lua, read, run, start, write};
 use crate::files_merge::{begin, pause, release};
-use crate::plugin::{wait_choices, wait_state};
+use crate::plugin::{open_choices, wait_choices, wait_state};
 use crate::report::{answers, finish, send};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 use crate::support::target::Target;
@@ -345,10 +345,10 @@ nvim_tests! {
         let mut nvim = open(target, &[on_disk("a.txt", "ONE\ntwo\nthree\nfour\nFIVE\n")]);
         nvim.command("%s/one\\|five/mine &/");
         release(&nvim, "go");
-        wait_choices(&mut nvim, "(1 of 2)");
-        nvim.input("<CR>");
+        open_choices(&mut nvim, "(1 of 2)");
+        nvim.input("t");
         wait_choices(&mut nvim, "(2 of 2)");
-        nvim.input("j<CR>");
+        nvim.input("o");
         finish(&mut nvim);
         wait_lines(&mut nvim, &["ONE", "two", "three", "four", "mine five"]);
         assert!(answers(&nvim).is_empty());

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::files::{keep, lua, read, run, start, write};
-use crate::plugin::{wait_choices, wait_state};
+use crate::plugin::{open_choices, wait_choices, wait_state};
 use crate::report::{answers, finish, send};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 use crate::support::target::Target;
@@ -92,14 +92,14 @@ nvim_tests! {
 
     fn the_same_lines_are_for_the_user_to_settle(target: &Target) {
         let choices: [(&str, &[&str]); 3] = [
-            ("<CR>", &["one", "theirs", "three", "four", "five", "six"]),
-            ("j<CR>", &["one", "mine", "three", "four", "five", "six"]),
-            ("jj<CR>", &["one", "mine", "theirs", "three", "four", "five", "six"]),
+            ("t", &["one", "theirs", "three", "four", "five", "six"]),
+            ("2j<CR>", &["one", "mine", "three", "four", "five", "six"]),
+            ("b", &["one", "mine", "theirs", "three", "four", "five", "six"]),
         ];
         for (keys, expected) in choices {
             let mut nvim = clash(target, keep(), CLASH, "2 substitute/two/mine/");
             wait_state(&mut nvim, "waiting");
-            let frame = wait_choices(&mut nvim, "Keep your lines");
+            let frame = open_choices(&mut nvim, "Keep your lines");
             assert!(frame.find("theirs").is_some() && frame.find("same lines of a.txt").is_some(), "{}", frame.text());
             // Nothing is done before it is settled.
             assert_eq!(lua(&mut nvim, "return vim.fn.getbufline('a.txt', 1, '$')"), json!(["one", "mine", "three", "four", "five"]));
@@ -108,7 +108,7 @@ nvim_tests! {
             assert_eq!(nvim.lines(0), expected);
             let answer = &answers(&nvim)[1];
             match keys {
-                "j<CR>" => {
+                "2j<CR>" => {
                     let words = answer["error"]["message"].as_str().unwrap();
                     assert!(words.contains("lines 2 of the buffer"), "{words}");
                 }
@@ -122,7 +122,8 @@ nvim_tests! {
     fn several_places_are_settled_one_by_one(target: &Target) {
         let (theirs, user) = ("ONE\ntwo\nTHREE\nfour\nFIVE\n", "%s/one\\|three\\|five/mine &/");
         let mut nvim = clash(target, keep(), theirs, user);
-        for (at, keys) in [("(1 of 3)", "<CR>"), ("(2 of 3)", "j<CR>"), ("(3 of 3)", "jj<CR>")] {
+        open_choices(&mut nvim, "(1 of 3)");
+        for (at, keys) in [("(1 of 3)", "t"), ("(2 of 3)", "o"), ("(3 of 3)", "b")] {
             let frame = wait_choices(&mut nvim, at);
             assert_eq!(frame.find("in all places").is_some(), at != "(3 of 3)", "{}", frame.text());
             nvim.input(keys);
@@ -138,32 +139,32 @@ nvim_tests! {
     fn all_places_are_settled_at_once(target: &Target) {
         let (theirs, user) = ("ONE\ntwo\nTHREE\nfour\nFIVE\n", "%s/one\\|three\\|five/mine &/");
         let mut nvim = clash(target, keep(), theirs, user);
-        wait_choices(&mut nvim, "(1 of 3)");
-        nvim.input("j<CR>");
+        open_choices(&mut nvim, "(1 of 3)");
+        nvim.input("o");
         wait_choices(&mut nvim, "(2 of 3)");
-        nvim.input("jjj<CR>");
+        nvim.input("T");
         finish(&mut nvim);
         assert_eq!(nvim.lines(0), ["mine one", "two", "THREE", "four", "FIVE"]);
     }
 
     fn a_choice_is_not_for_what_was_typed_after_it(target: &Target) {
         let mut nvim = clash(target, keep(), "ONE\ntwo\nTHREE\nfour\nFIVE\n", "%s/one\\|three/mine &/");
-        wait_choices(&mut nvim, "(1 of 2)");
-        nvim.input("<CR>");
+        open_choices(&mut nvim, "(1 of 2)");
+        nvim.input("t");
         wait_choices(&mut nvim, "(2 of 2)");
         lua(&mut nvim, "vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 4, 5, true, { 'typed since' })");
-        nvim.input("<CR>");
-        let frame = wait_choices(&mut nvim, "typed since");
+        nvim.input("t");
+        let frame = open_choices(&mut nvim, "typed since");
         assert!(frame.find(" of ").is_none() || frame.find("(1 of").is_none(), "{}", frame.text());
-        nvim.input("j<CR>");
+        nvim.input("o");
         finish(&mut nvim);
         assert_eq!(nvim.lines(0), ["ONE", "two", "THREE", "four", "typed since"]);
     }
 
     fn a_conflict_is_edited_by_hand(target: &Target) {
         let mut nvim = clash(target, keep(), CLASH, "2 substitute/two/mine/");
-        wait_choices(&mut nvim, "Edit: put them");
-        nvim.input("jjj<CR>");
+        open_choices(&mut nvim, "Edit: put them");
+        nvim.input("e");
         nvim.wait_screen("<<<<<<< yours");
         // With the markers in it, it is not settled.
         nvim.input(":write<CR>");
@@ -180,7 +181,7 @@ nvim_tests! {
 
     fn a_cancelled_conflict_changes_nothing(target: &Target) {
         let mut nvim = clash(target, keep(), CLASH, "2 substitute/two/mine/");
-        wait_choices(&mut nvim, "Keep your lines");
+        open_choices(&mut nvim, "Keep your lines");
         lua(&mut nvim, "require('acp').cancel()");
         nvim.wait_until("the question to go", DEADLINE, |nvim| nvim.screen().find("Keep your lines").is_none());
         nvim.wait_until("an answer", DEADLINE, |nvim| answers(nvim).len() >= 2);

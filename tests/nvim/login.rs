@@ -45,12 +45,12 @@ fn asked(target: &Target, authenticate: &Value) -> Nvim {
     let mut nvim = chat(target, &scenario(&ways(), authenticate));
     nvim.type_keys("user");
     nvim.input("<C-s><Esc>");
-    let frame = wait_choices(&mut nvim, "4  Do not log in");
+    let frame = wait_choices(&mut nvim, "n  Do not log in");
     for text in [
         "Log in to fake",
-        "1  With the browser (opens a page)",
-        "2  With a key (set FAKE_KEY)",
-        "3  In a terminal (in a terminal)",
+        "w  With the browser (opens a page)",
+        "a  With a key (set FAKE_KEY)",
+        "i  In a terminal (in a terminal)",
     ] {
         assert!(frame.find(text).is_some(), "{text}\n{}", frame.text());
     }
@@ -74,7 +74,7 @@ fn grant() -> Value {
 nvim_tests! {
     fn the_agent_logs_in_by_itself(target: &Target) {
         let mut nvim = asked(target, &grant());
-        nvim.input("1");
+        nvim.input("w");
         // What was typed meanwhile is sent now.
         wait_transcript(&mut nvim, "welcome, user, to");
         wait_state(&mut nvim, "ready");
@@ -91,16 +91,16 @@ nvim_tests! {
             "else": grant()
         } }]);
         let mut nvim = asked(target, &fails_once);
-        nvim.input("1");
+        nvim.input("w");
         wait_transcript(&mut nvim, "the page was closed");
-        wait_choices(&mut nvim, "4  Do not log in");
-        nvim.input("1");
+        wait_choices(&mut nvim, "n  Do not log in");
+        nvim.input("w");
         wait_transcript(&mut nvim, "welcome, user, to");
     }
 
     fn a_login_in_a_terminal(target: &Target) {
         let mut nvim = asked(target, &json!([]));
-        nvim.input("3");
+        nvim.input("i");
         wait_terminal(&mut nvim);
         nvim.type_keys("sesame\n");
         wait_transcript(&mut nvim, "welcome, user, to");
@@ -118,7 +118,7 @@ nvim_tests! {
 
     fn a_login_in_a_terminal_that_fails(target: &Target) {
         let mut nvim = asked(target, &json!([]));
-        nvim.input("3");
+        nvim.input("i");
         wait_terminal(&mut nvim);
         nvim.type_keys("nonsense\n");
         // What it said can be read until a key is pressed; then it is asked again.
@@ -127,15 +127,17 @@ nvim_tests! {
             nvim.messages().contains("The login has ended with exit code 1")
         });
         nvim.input("<CR>");
-        wait_choices(&mut nvim, "4  Do not log in");
-        nvim.input("4");
+        nvim.wait_screen("fake wants you to log in: :Acp auth");
+        nvim.input(":Acp auth<CR>");
+        wait_choices(&mut nvim, "n  Do not log in");
+        nvim.input("n");
         wait_state(&mut nvim, "failed");
         assert_eq!(calls(&nvim, "initialize").len(), 1);
     }
 
     fn the_user_may_decline(target: &Target) {
         let mut nvim = asked(target, &json!([]));
-        nvim.input("4");
+        nvim.input("n");
         wait_state(&mut nvim, "failed");
         assert!(transcript(&mut nvim).contains("wants a login first"), "{}", transcript(&mut nvim));
         assert!(calls(&nvim, "authenticate").is_empty());
@@ -146,17 +148,17 @@ nvim_tests! {
     fn a_login_that_was_put_off(target: &Target) {
         let mut nvim = asked(target, &grant());
         nvim.input("<Esc>");
-        nvim.wait_screen("Still open: fake wants you to log in. :Acp auth asks again");
+        nvim.wait_screen("Not answered yet: fake wants you to log in: :Acp auth");
         assert_eq!(states(&mut nvim), ["waiting"]);
         nvim.input(":Acp auth<CR>");
-        wait_choices(&mut nvim, "4  Do not log in");
-        nvim.input("1");
+        wait_choices(&mut nvim, "n  Do not log in");
+        nvim.input("w");
         wait_transcript(&mut nvim, "welcome, user, to");
     }
 
     fn a_login_that_hangs_is_cancelled(target: &Target) {
         let mut nvim = asked(target, &json!([{ "sleep_ms": 60000 }]));
-        nvim.input("1");
+        nvim.input("w");
         wait_call(&mut nvim, "authenticate");
         nvim.input(":Acp cancel<CR>");
         wait_state(&mut nvim, "failed");
@@ -166,7 +168,7 @@ nvim_tests! {
 
     fn variables_are_named(target: &Target) {
         let mut nvim = asked(target, &json!([]));
-        nvim.input("2");
+        nvim.input("a");
         let frame = nvim.wait_screen("fake reads FAKE_KEY from its environment");
         assert!(frame.find(":let $FAKE_KEY = ").is_some(), "{}", frame.text());
     }

@@ -45,6 +45,7 @@ mod layout;
 mod login;
 mod paint;
 mod permissions;
+mod permissions_keys;
 mod permissions_look;
 mod permissions_preview;
 mod permissions_typing;

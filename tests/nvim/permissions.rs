@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::plugin::{
-    chat, states, transcript, wait_choices, wait_state, wait_transcript, with_agent,
-};
+use crate::plugin::{chat, states, wait_choices, wait_state, wait_transcript, with_agent};
 use crate::report::{REPORT, answers, assert_polite, calls, finish, send, wait_answers};
 use crate::support::nvim::{DEADLINE, Nvim};
 use crate::support::target::Target;
@@ -28,7 +26,7 @@ const EVENTS: &str = "
     end })";
 
 /// What is in the window to choose from, and whether it takes keys: it says so at its foot.
-const WINDOW: &str = "
+pub(crate) const WINDOW: &str = "
     for _, win in ipairs(vim.api.nvim_list_wins()) do
       local buf = vim.api.nvim_win_get_buf(win)
       if vim.bo[buf].filetype == 'acp_select' then
@@ -36,6 +34,7 @@ const WINDOW: &str = "
         return {
           title = vim.trim(title[1][1]),
           lines = vim.tbl_map(vim.trim, vim.api.nvim_buf_get_lines(buf, 0, -1, false)),
+          armed = vim.inspect(vim.api.nvim_win_get_config(win).footer):match('any other key goes back') ~= nil,
           listens = vim.inspect(vim.api.nvim_win_get_config(win).footer):match('chooses') ~= nil
             and win == vim.api.nvim_get_current_win() and vim.fn.mode() == 'n',
         }
@@ -70,7 +69,7 @@ pub(crate) fn scenario(titles: &[&str]) -> Value {
 }
 
 /// The chat, in normal mode, with a prompt on its way.
-fn asking(target: &Target, titles: &[&str]) -> Nvim {
+pub(crate) fn asking(target: &Target, titles: &[&str]) -> Nvim {
     let mut nvim = chat(target, &scenario(titles));
     nvim.type_keys("go");
     nvim.input("<C-s><Esc>");
@@ -102,6 +101,15 @@ pub(crate) fn wait_window(nvim: &mut Nvim, title: &str) -> Value {
     })
 }
 
+/// Opens what waits with the user's own command, and waits until it has the keyboard.
+pub(crate) fn open_window(nvim: &mut Nvim, title: &str) -> Value {
+    nvim.wait_until("a question", DEADLINE, |nvim| {
+        nvim.lua("return require('acp.questions').count() > 0", json!([])) == true
+    });
+    nvim.input(":Acp permissions<CR>");
+    wait_window(nvim, title)
+}
+
 /// Waits until there is no window to choose from.
 pub(crate) fn wait_no_window(nvim: &mut Nvim) {
     nvim.wait_until("no choices", DEADLINE, |nvim| nvim.lua(WINDOW, json!([])).is_null());
@@ -123,10 +131,11 @@ nvim_tests! {
         let mut nvim = asking(target, &["Edit main.lua"]);
         let window = wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
         assert_eq!(window["lines"], json!([
-            "1  ✓  Go ahead", "2  ✓✓ Go ahead, always", "3  ✗  Rather not", "4  ✗  Reject with a reason…", "5  ■  Stop the agent",
+            "Press a letter, or move and press <CR>",
+            "a  ✓  Go ahead", "A  ✓✓ Go ahead, always", "r  ✗  Rather not", "w  ✗  Reject with a reason…", "s  ■  Stop the agent",
         ]));
         nvim.wait_screen("waits for you");
-        nvim.input("1");
+        nvim.input("a");
         wait_transcript(&mut nvim, "outcome: selected yes.");
         wait_state(&mut nvim, "ready");
         assert_eq!(answers(&nvim)[0]["result"]["outcome"], json!({ "outcome": "selected", "optionId": "yes" }));
@@ -137,8 +146,8 @@ nvim_tests! {
     fn one_moves_and_chooses_as_in_any_list(target: &Target) {
         let mut nvim = asking(target, &["Edit main.lua"]);
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
-        nvim.input("jjkjj<CR>");
-        nvim.wait_screen("What shall fake do instead? ");
+        nvim.input("2jkjjj<CR>");
+        nvim.wait_screen("What should fake do instead? ");
         nvim.type_keys("Ask me first");
         nvim.input("<CR>");
         wait_transcript(&mut nvim, "You said: Ask me first");
@@ -149,15 +158,15 @@ nvim_tests! {
     fn a_reason_that_was_not_given_leaves_it_open(target: &Target) {
         let mut nvim = asking(target, &["Edit main.lua"]);
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
-        nvim.input("4");
-        nvim.wait_screen("What shall fake do instead? ");
+        nvim.input("w");
+        nvim.wait_screen("What should fake do instead? ");
         nvim.input("<Esc>");
-        nvim.wait_screen("Still open: fake asks (edit): Edit main.lua");
+        nvim.wait_screen("Not answered yet: fake asks (edit): Edit main.lua");
         assert!(answers(&nvim).is_empty());
         assert_eq!(calls(&nvim, "session/prompt").len(), 1);
         nvim.input(":Acp permissions<CR>");
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
-        nvim.input("5");
+        nvim.input("s");
         wait_transcript(&mut nvim, "*cancelled*");
         assert_eq!(outcome(&answers(&nvim)[0]), "cancelled");
         assert_polite(&nvim);
@@ -167,12 +176,12 @@ nvim_tests! {
         let mut nvim = asking(target, &["Edit main.lua"]);
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
         nvim.input("<Esc>");
-        nvim.wait_screen("Still open: fake asks (edit): Edit main.lua");
+        nvim.wait_screen("Not answered yet: fake asks (edit): Edit main.lua");
         assert_eq!(wait_open(&mut nvim, 1).len(), 1);
         assert!(answers(&nvim).is_empty());
         nvim.input(":Acp permissions<CR>");
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
-        nvim.input("3");
+        nvim.input("r");
         wait_transcript(&mut nvim, "outcome: selected no.");
         wait_open(&mut nvim, 0);
     }
@@ -181,7 +190,7 @@ nvim_tests! {
         let mut nvim = asking(target, &["Edit main.lua"]);
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
         nvim.input("<C-w>t");
-        nvim.wait_screen("Still open: fake asks (edit): Edit main.lua");
+        nvim.wait_screen("Not answered yet: fake asks (edit): Edit main.lua");
         wait_no_window(&mut nvim);
         nvim.input(":Acp permissions<CR>");
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
@@ -204,7 +213,7 @@ nvim_tests! {
         nvim.input("q");
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
         assert!(answers(&nvim).is_empty());
-        nvim.input("1");
+        nvim.input("a");
         wait_transcript(&mut nvim, "outcome: selected yes.");
         assert_eq!(nvim.lua("return vim.bo.filetype .. vim.fn.mode()", json!([])), "acp_promptn");
     }
@@ -289,7 +298,7 @@ nvim_tests! {
         nvim.scratch().write("withdraw", "");
         // The next one comes, and the first is not asked again.
         wait_window(&mut nvim, "fake asks (edit): Edit b.lua");
-        nvim.input("1");
+        nvim.input("a");
         wait_transcript(&mut nvim, "done");
         assert_eq!(chosen(&answers(&nvim)).last().unwrap(), &("t2".to_owned(), "yes".to_owned()));
         wait_no_window(&mut nvim);
@@ -312,8 +321,8 @@ nvim_tests! {
     fn a_reason_that_comes_too_late_is_kept(target: &Target) {
         let mut nvim = asking(target, &["Edit main.lua"]);
         wait_window(&mut nvim, "fake asks (edit): Edit main.lua");
-        nvim.input("4");
-        nvim.wait_screen("What shall fake do instead? ");
+        nvim.input("w");
+        nvim.wait_screen("What should fake do instead? ");
         nvim.lua("require('acp').cancel()", json!([]));
         wait_answers(&mut nvim, 1);
         wait_state(&mut nvim, "ready");
@@ -333,32 +342,10 @@ nvim_tests! {
         let mut nvim = chat(target, &json!({ "prompts": [{ "steps": steps }] }));
         nvim.type_keys("go");
         nvim.input("<C-s><Esc>");
-        let frame = wait_choices(&mut nvim, "5  ■  Stop the agent");
-        assert!(frame.find("1  ✓  a [31m").is_some(), "{}", frame.text());
-        nvim.input("1");
+        let frame = wait_choices(&mut nvim, "s  ■  Stop the agent");
+        assert!(frame.find("a  ✓  a [31m").is_some(), "{}", frame.text());
+        nvim.input("a");
         wait_transcript(&mut nvim, "done");
-    }
-
-    fn the_picker_of_the_user_is_used(target: &Target) {
-        let mut nvim = with_agent(target, &scenario(&["Edit a.lua", "Edit b.lua"]));
-        nvim.lua(PICKER, json!([]));
-        send(&mut nvim, "go");
-        wait_open(&mut nvim, 2);
-        assert_eq!(wait_picker(&mut nvim, 1), json!([
-            "fake asks (edit): Edit a.lua",
-            ["✓  Go ahead", "✓✓ Go ahead, always", "✗  Rather not", "✗  Reject with a reason…", "■  Stop the agent"],
-            "acp_permission",
-        ]));
-        assert!(nvim.lua(WINDOW, json!([])).is_null());
-        nvim.command("Acp cancel");
-        finish(&mut nvim);
-        wait_open(&mut nvim, 0);
-        // What is still on the screen answers nothing any more.
-        nvim.lua("_G.pickers[1].choose(1)", json!([]));
-        assert!(nvim.messages().contains("This was not asked any more"), "{}", nvim.messages());
-        wait_state(&mut nvim, "ready");
-        assert_eq!(nvim.lua("return #_G.pickers", json!([])), 1);
-        assert_polite(&nvim);
     }
 
     fn answers_go_to_their_own_question(target: &Target) {
@@ -371,56 +358,64 @@ nvim_tests! {
         assert_eq!(chosen(&answers(&nvim)), [("t2".into(), "no".into()), ("t1".into(), "yes".into())]);
     }
 
-    fn several_that_were_put_off_are_listed(target: &Target) {
-        let mut nvim = asking(target, &["Edit a.lua", "Edit b.lua"]);
-        for title in ["Edit a.lua", "Edit b.lua"] {
-            wait_window(&mut nvim, &format!("fake asks (edit): {title}"));
-            nvim.input("<Esc>");
-            nvim.wait_screen(&format!("Still open: fake asks (edit): {title}"));
-        }
+    fn several_are_answered_in_any_order(target: &Target) {
+        let mut nvim = with_agent(target, &scenario(&["Edit a.lua", "Edit b.lua", "Edit c.lua"]));
+        nvim.command("nmap <F2> <Plug>(acp-permission)");
+        send(&mut nvim, "go");
+        wait_open(&mut nvim, 3);
+        nvim.wait_screen("fake asks (edit): Edit c.lua (3 of 3): :Acp permissions");
         assert_eq!(states(&mut nvim), ["waiting"]);
-        nvim.input(":Acp permissions<CR>");
-        let window = wait_window(&mut nvim, "Waiting for your answer");
-        assert_eq!(window["lines"], json!(["1  fake asks (edit): Edit a.lua", "2  fake asks (edit): Edit b.lua"]));
-        nvim.input("2");
+        nvim.input("<F2>");
+        let window = wait_window(&mut nvim, "fake asks (edit): Edit a.lua");
+        assert_eq!(window["lines"][0], "1 of 3   <C-n> shows the next");
+        nvim.input("<C-n>");
         wait_window(&mut nvim, "fake asks (edit): Edit b.lua");
-        nvim.input("1");
+        nvim.input("<F2>");
+        wait_window(&mut nvim, "fake asks (edit): Edit c.lua");
+        nvim.input("<C-p>");
+        wait_window(&mut nvim, "fake asks (edit): Edit b.lua");
+        nvim.input("a");
         assert_eq!(chosen(&wait_answers(&mut nvim, 1)), [("t2".into(), "yes".into())]);
-        wait_open(&mut nvim, 1);
-        nvim.command("Acp cancel");
-        wait_transcript(&mut nvim, "*cancelled*");
+        // Nothing else opens by itself in a window that is not the chat's: two keys for each.
+        wait_no_window(&mut nvim);
+        nvim.input("<F2>r");
+        wait_answers(&mut nvim, 2);
+        nvim.input("<F2>a");
+        finish(&mut nvim);
+        let all = [("t2", "yes"), ("t1", "no"), ("t3", "yes")];
+        assert_eq!(chosen(&answers(&nvim)), all.map(|(id, option)| (id.to_owned(), option.to_owned())));
     }
 
     fn there_is_always_a_no(target: &Target) {
         let mut step = ask("t1", "Do it");
         step["request"]["params"]["options"] = json!([{ "optionId": "yes", "name": "", "kind": "allow_once" }, { "optionId": "odd", "name": "Hm", "kind": "odd" }]);
         let mut nvim = with_agent(target, &json!({ "report": REPORT, "prompts": [{ "steps": [step, { "await": "t1" }] }] }));
-        nvim.lua(PICKER, json!([]));
         send(&mut nvim, "go");
-        assert_eq!(wait_picker(&mut nvim, 1)[1], json!(["✓  yes", "?  Hm", "✗  No (cancels the request)", "■  Stop the agent"]));
-        nvim.lua("_G.pickers[1].choose(3)", json!([]));
+        wait_open(&mut nvim, 1);
+        nvim.input(":Acp permissions<CR>");
+        let window = wait_window(&mut nvim, "fake asks (edit): Do it");
+        assert_eq!(window["lines"].as_array().unwrap()[1..], ["a  ✓  yes", "M  ?  Hm", "n  ✗  No (cancels the request)", "s  ■  Stop the agent"]);
+        nvim.input("n");
         finish(&mut nvim);
         assert_eq!(outcome(&answers(&nvim)[0]), "cancelled");
     }
+}
 
-    fn by_hand_only_where_that_is_wanted(target: &Target) {
-        let mut nvim = with_agent(target, &scenario(&["Edit a.lua", "Edit b.lua"]));
-        nvim.lua("local given = ... require('acp').setup(vim.tbl_extend('force', { default_agent = 'fake', agents = require('acp.config').get().agents }, given))", json!([{ "permissions": { "open": "manual" }, "icons": "ascii" }]));
-        send(&mut nvim, "go");
-        wait_open(&mut nvim, 2);
-        nvim.wait_screen("fake asks (edit): Edit a.lua. :Acp permissions answers");
-        nvim.input(":Acp permissions<CR>");
-        wait_window(&mut nvim, "Waiting for your answer");
-        nvim.input("1");
-        let window = wait_window(&mut nvim, "fake asks (edit): Edit a.lua");
-        assert_eq!(window["lines"][1], "2  ++ Go ahead, always");
-        nvim.input("1");
-        wait_open(&mut nvim, 1);
-        wait_no_window(&mut nvim);
-        nvim.input(":Acp permissions<CR>");
-        wait_window(&mut nvim, "fake asks (edit): Edit b.lua");
-        nvim.input("3");
-        finish(&mut nvim);
-        assert!(transcript(&mut nvim).contains("outcome: selected no."));
-    }
+/// Sets options of permissions beside what the tests have.
+pub(crate) fn set_permissions(nvim: &mut Nvim, options: Value) {
+    let code = "require('acp').setup({ default_agent = 'fake', agents = require('acp.config').get().agents, permissions = ... })";
+    nvim.lua(code, json!([options]));
+}
+
+/// Lets time pass, as a user who thinks does.
+pub(crate) fn quiet_for(nvim: &mut Nvim, ms: u64) {
+    nvim.lua("_G.paused = nil vim.defer_fn(function() _G.paused = true end, ...)", json!([ms]));
+    nvim.wait_until("the pause", DEADLINE, |nvim| nvim.lua("return _G.paused", json!([])) == true);
+}
+
+/// Waits until a choice that lasts would take its second key.
+pub(crate) fn wait_armed(nvim: &mut Nvim) {
+    nvim.wait_until("the second key", DEADLINE, |nvim| {
+        nvim.lua(WINDOW, json!([]))["armed"] == true
+    });
 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::permissions::{PICKER, chosen, wait_no_window, wait_picker, wait_window};
+use crate::permissions::{
+    PICKER, chosen, set_permissions, wait_armed, wait_no_window, wait_open, wait_picker,
+    wait_window,
+};
 use crate::plugin::{open, wait_transcript, with_options};
 use crate::report::{REPORT, answers, assert_polite};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
@@ -98,22 +101,26 @@ fn flow(nvim: &mut Nvim, size: &str) {
     wait_window(nvim, "fake asks (edit): Edit greet.lua");
     nvim.wait_screen("+ --- Says hello.");
     assert_look(nvim, &format!("permission_diff_{size}"));
-    nvim.input("<Esc>");
+    nvim.input("<C-n>");
     wait_window(nvim, "fake asks (execute): Run the tests");
     nvim.wait_screen("$ make test");
     assert_look(nvim, &format!("permission_command_{size}"));
     nvim.input("<Esc>");
     wait_no_window(nvim);
     nvim.input("<C-\\><C-n>:Acp permissions<CR>");
-    wait_window(nvim, "Waiting for your answer");
-    assert_look(nvim, &format!("permission_list_{size}"));
-    nvim.input("2");
+    wait_window(nvim, "fake asks (edit): Edit greet.lua");
+    nvim.input("<C-n>");
     wait_window(nvim, "fake asks (execute): Run the tests");
-    nvim.input("3");
+    nvim.input("A");
+    wait_armed(nvim);
+    assert_look(nvim, &format!("permission_always_{size}"));
+    nvim.input("<Esc>");
+    wait_window(nvim, "fake asks (execute): Run the tests");
+    nvim.input("r");
     nvim.wait_until("the first answer", DEADLINE, |nvim| answers(nvim).len() == 1);
     nvim.input(":Acp permissions<CR>");
     wait_window(nvim, "fake asks (edit): Edit greet.lua");
-    nvim.input("1");
+    nvim.input("a");
     wait_transcript(nvim, "All done.");
     assert_eq!(
         chosen(&answers(nvim)),
@@ -133,11 +140,16 @@ nvim_tests! {
 
     fn what_is_asked_stays_beside_a_picker_of_others(target: &Target) {
         let mut nvim = asked(target, 100, 30, PICKER);
+        set_permissions(&mut nvim, json!({ "picker": "vim.ui.select" }));
+        wait_open(&mut nvim, 2);
+        nvim.command("Acp permissions");
         wait_picker(&mut nvim, 1);
         let frame = nvim.wait_screen("+ --- Says hello.");
         let (row, _) = frame.find("--- Says hello.").unwrap();
         assert!(row < 14, "{}", frame.text());
         nvim.lua("_G.pickers[1].choose(1)", json!([]));
+        wait_open(&mut nvim, 1);
+        nvim.command("Acp permissions");
         wait_picker(&mut nvim, 2);
         nvim.wait_screen("$ make test");
         nvim.command("Acp cancel");
@@ -149,13 +161,13 @@ nvim_tests! {
         wait_window(&mut nvim, "fake asks (edit): Edit greet.lua");
         nvim.wait_screen("+ --- Says hello.");
         nvim.resize(60, 16);
-        let frame = nvim.wait_screen("1-6 or <CR> chooses");
-        for text in ["1  ✓  Yes", "5  ■  Stop the agent", "Edit greet.lua"] {
+        let frame = nvim.wait_screen("a letter chooses");
+        for text in ["a  ✓  Yes", "s  ■  Stop the agent", "Edit greet.lua"] {
             assert!(frame.find(text).is_some(), "{text}\n{}", frame.text());
         }
-        nvim.input("1");
+        nvim.input("a");
         wait_window(&mut nvim, "fake asks (execute): Run the tests");
-        nvim.input("5");
+        nvim.input("s");
         wait_transcript(&mut nvim, "*cancelled*");
     }
 }

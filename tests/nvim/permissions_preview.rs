@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::files::{lua, write};
-use crate::permissions::{PICKER, wait_open, wait_picker, wait_window};
+use crate::permissions::{
+    PICKER, open_window, set_permissions, wait_open, wait_picker, wait_window,
+};
 use crate::plugin::with_options;
 use crate::report::{REPORT, answers, assert_polite, calls, finish, send, wait_answers};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
@@ -107,7 +109,7 @@ fn asked(target: &Target, options: Options, (diffs, then): (&Value, &[Value])) -
 /// Sends the prompt, and goes from the list to the file.
 fn preview(nvim: &mut Nvim) {
     send(nvim, "go");
-    wait_window(nvim, TITLE);
+    open_window(nvim, TITLE);
     nvim.input("p");
     wait_bar(nvim, "3 of 3 accepted");
 }
@@ -289,7 +291,7 @@ nvim_tests! {
         let mut nvim = asked(target, Options::default(), (&diffs, &then));
         preview(&mut nvim);
         nvim.input("glR");
-        nvim.wait_screen("What shall fake do instead?");
+        nvim.wait_screen("What should fake do instead?");
         nvim.type_keys("Nothing");
         nvim.input("<CR>");
         assert_eq!(chosen(&mut nvim), "no");
@@ -302,12 +304,12 @@ nvim_tests! {
         let mut nvim = asked(target, Options::default(), (&diffs, &then));
         preview(&mut nvim);
         nvim.input("glrglq");
-        nvim.wait_screen("Still open: ");
+        nvim.wait_screen("Not answered yet: ");
         assert_eq!(traces(&mut nvim), json!([0, 0, 0]));
         assert!(answers(&nvim).is_empty());
         nvim.input(":Acp permissions<CR>");
         wait_window(&mut nvim, TITLE);
-        nvim.input("5");
+        nvim.input("p");
         wait_bar(&mut nvim, "2 of 3 accepted");
     }
 
@@ -316,7 +318,7 @@ nvim_tests! {
         let mut nvim = asked(target, Options::default(), (&diffs, &then));
         preview(&mut nvim);
         nvim.input(":bwipeout!<CR>");
-        nvim.wait_screen("Still open: ");
+        nvim.wait_screen("Not answered yet: ");
         assert!(answers(&nvim).is_empty());
         nvim.input(":Acp permissions<CR>");
         wait_window(&mut nvim, TITLE);
@@ -332,7 +334,10 @@ nvim_tests! {
         let (diffs, then) = whole(&[]);
         let mut nvim = asked(target, Options::default(), (&diffs, &then));
         nvim.lua(PICKER, json!([]));
+        set_permissions(&mut nvim, json!({ "picker": "vim.ui.select" }));
         send(&mut nvim, "go");
+        wait_open(&mut nvim, 1);
+        nvim.command("Acp permissions");
         assert_eq!(wait_picker(&mut nvim, 1)[1][4], "»  Preview in the file");
         lua(&mut nvim, "pickers[1].choose(5)");
         wait_bar(&mut nvim, "3 of 3 accepted");
@@ -372,7 +377,7 @@ nvim_tests! {
         let diffs = json!([diff("a.rs", Some("a = 1"), "a = 0"), diff("new.rs", None, "one\ntwo\n")]);
         let mut nvim = asked(target, Options::default(), (&diffs, &[]));
         send(&mut nvim, "go");
-        wait_window(&mut nvim, TITLE);
+        open_window(&mut nvim, TITLE);
         nvim.input("p");
         wait_bar(&mut nvim, "1 of 1 accepted, file 1 of 2");
         nvim.wait_screen("let a = 0;");
@@ -380,7 +385,7 @@ nvim_tests! {
         wait_bar(&mut nvim, "1 of 1 accepted, file 2 of 2");
         nvim.wait_screen("two");
         nvim.input("glq");
-        nvim.wait_screen("Still open: ");
+        nvim.wait_screen("Not answered yet: ");
         assert_eq!(lua(&mut nvim, "return vim.fn.bufexists('new.rs')"), 0);
     }
 
@@ -388,7 +393,7 @@ nvim_tests! {
         let diffs = json!([diff("a.rs", Some("nothing of the kind"), "x")]);
         let mut nvim = asked(target, Options::default(), (&diffs, &[]));
         send(&mut nvim, "go");
-        wait_window(&mut nvim, TITLE);
+        open_window(&mut nvim, TITLE);
         nvim.input("p");
         nvim.wait_screen("fits nowhere");
         wait_window(&mut nvim, TITLE);

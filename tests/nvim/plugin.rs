@@ -72,8 +72,17 @@ pub(crate) fn wait_transcript_for(nvim: &mut Nvim, text: &str, deadline: Duratio
 pub(crate) fn wait_choices(nvim: &mut Nvim, text: &str) -> Frame {
     nvim.wait_for(&format!("the choice {text:?}"), DEADLINE, |nvim| {
         let frame = nvim.screen();
-        (frame.find(text).is_some() && frame.find("<CR> chooses").is_some()).then_some(frame)
+        (frame.find(text).is_some() && frame.find("chooses").is_some()).then_some(frame)
     })
+}
+
+/// Opens what waits with the user's own command, and waits for one of its choices.
+pub(crate) fn open_choices(nvim: &mut Nvim, text: &str) -> Frame {
+    nvim.wait_until("a question", DEADLINE, |nvim| {
+        nvim.lua("return require('acp.questions').count() > 0", json!([])) == true
+    });
+    nvim.input(":Acp permissions<CR>");
+    wait_choices(nvim, text)
 }
 
 /// The transcript's buffer, as lines.

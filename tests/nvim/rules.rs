@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::permissions::{chosen, wait_no_window, wait_open, wait_window};
+use crate::permissions::{chosen, open_window, wait_armed, wait_no_window, wait_open, wait_window};
 use crate::plugin::{chat, wait_state, with_agent};
 use crate::report::{REPORT, answers, assert_polite, finish, send, wait_answers};
 use crate::support::nvim::{DEADLINE, Nvim};
@@ -95,9 +95,9 @@ nvim_tests! {
     fn nothing_is_allowed_unless_somebody_said_so(target: &Target) {
         let mut nvim = with_agent(target, &agent(&["cargo test"]));
         send(&mut nvim, "go");
-        wait_window(&mut nvim, "fake asks (execute): cargo test");
+        open_window(&mut nvim, "fake asks (execute): cargo test");
         assert!(answers(&nvim).is_empty());
-        nvim.input("3");
+        nvim.input("r");
         finish(&mut nvim);
     }
 
@@ -110,21 +110,21 @@ nvim_tests! {
         let mut nvim = with_permissions(target, &agent(&commands), &json!({ "rules": rules }));
         send(&mut nvim, "go");
         // Only what no rule is about is asked.
-        wait_window(&mut nvim, "fake asks (execute): cargo test; rm -rf /");
+        open_window(&mut nvim, "fake asks (execute): cargo test; rm -rf /");
         assert_eq!(chosen(&answers(&nvim)), [("t1".into(), "yes".into()), ("t2".into(), "no".into())]);
-        nvim.input("3");
+        nvim.input("r");
         finish(&mut nvim);
-        assert!(nvim.messages().is_empty(), "{}", nvim.messages());
+        assert!(!nvim.messages().contains("by a rule"), "{}", nvim.messages());
 
         // Other options, and other rules are in force at once.
         let rules = json!([{ "kind": "execute", "ask": true, "command": "cargo test" }, { "allow": true }]);
         set_permissions(&mut nvim, &json!({ "rules": rules, "notify_rules": true }));
         send(&mut nvim, "again");
-        wait_window(&mut nvim, "fake asks (execute): cargo test");
-        nvim.input("1");
+        open_window(&mut nvim, "fake asks (execute): cargo test");
+        nvim.input("a");
         // To be asked, a part of a command is enough.
-        wait_window(&mut nvim, "fake asks (execute): cargo test; rm -rf /");
-        nvim.input("3");
+        open_window(&mut nvim, "fake asks (execute): cargo test; rm -rf /");
+        nvim.input("r");
         finish(&mut nvim);
         let given: Vec<_> = chosen(&answers(&nvim)).into_iter().skip(3).map(|it| it.1).collect();
         assert_eq!(given, ["yes", "yes", "no"]);
@@ -137,9 +137,8 @@ nvim_tests! {
     fn what_is_wrong_with_a_rule_is_told_with_its_place(target: &Target) {
         let mut nvim = with_agent(target, &agent(&["cargo test"]));
         nvim.allow_errors();
-        nvim.lua("vim.notify = function(message) _G.told = message end", json!([]));
         set_permissions(&mut nvim, &json!({ "rules": [{ "kind": "read", "allow": true }, { "kind": "reed", "allow": true }] }));
-        let told = nvim.lua("return _G.told", json!([]));
+        let told = nvim.lua("return table.concat(require('acp.notify').lines(), ' ')", json!([]));
         let told = told.as_str().unwrap();
         assert!(told.contains("setup.permissions.rules[2].kind: expected one of \"read\""), "{told}");
         assert!(told.contains("got \"reed\""), "{told}");
@@ -150,14 +149,14 @@ nvim_tests! {
     fn always_may_become_a_rule_of_the_project(target: &Target) {
         let mut nvim = with_agent(target, &agent(&["cargo test --all"]));
         send(&mut nvim, "go");
-        wait_window(&mut nvim, "fake asks (execute): cargo test --all");
-        nvim.input("2");
-        let window = wait_window(&mut nvim, "Allowed. In this project from now on?");
-        // The agent has its answer already.
+        open_window(&mut nvim, "fake asks (execute): cargo test --all");
+        nvim.input("A");
+        wait_armed(&mut nvim);
+        nvim.wait_screen("Y  Yes, in the agent only");
+        nvim.wait_screen("S  Yes, and store the rule: allow execute `cargo test");
+        assert!(answers(&nvim).is_empty());
+        nvim.input("S");
         assert_eq!(chosen(&wait_answers(&mut nvim, 1)), [("t1".into(), "always".into())]);
-        assert_eq!(window["lines"][0], "1  Only now, in the agent");
-        assert!(window["lines"][1].as_str().unwrap().starts_with("2  Also store a rule for this project: allow execute `cargo test"), "{window}");
-        nvim.input("2");
         nvim.wait_screen("Rule stored: allow execute `cargo test");
         finish(&mut nvim);
         assert_eq!(stored(&mut nvim)[0]["action"], "allow");
@@ -178,13 +177,13 @@ nvim_tests! {
         nvim.type_keys("go");
         nvim.input("<C-s>");
         wait_window(&mut nvim, "fake asks (execute): cargo test");
-        nvim.input("2");
-        wait_window(&mut nvim, "Allowed. In this project from now on?");
-        nvim.input("2");
+        nvim.input("A");
+        wait_armed(&mut nvim);
+        nvim.input("S");
         wait_window(&mut nvim, "fake asks (execute): cargo build");
-        nvim.input("2");
-        wait_window(&mut nvim, "Allowed. In this project from now on?");
-        nvim.input("1");
+        nvim.input("A");
+        wait_armed(&mut nvim);
+        nvim.input("Y");
         wait_state(&mut nvim, "ready");
         nvim.type_keys("thanks");
         nvim.wait_until("one types on", DEADLINE, |nvim| nvim.lines(0) == ["thanks"]);
@@ -195,15 +194,19 @@ nvim_tests! {
     fn always_is_only_for_now_where_no_rule_is_wanted(target: &Target) {
         let mut nvim = with_permissions(target, &agent(&["cargo test"]), &json!({ "store": "never" }));
         send(&mut nvim, "go");
-        wait_window(&mut nvim, "fake asks (execute): cargo test");
-        nvim.input("2");
+        open_window(&mut nvim, "fake asks (execute): cargo test");
+        nvim.input("A");
+        wait_armed(&mut nvim);
+        nvim.input("Y");
         finish(&mut nvim);
         wait_no_window(&mut nvim);
         assert!(stored(&mut nvim).is_null());
         set_permissions(&mut nvim, &json!({ "store": "always" }));
         send(&mut nvim, "again");
-        wait_window(&mut nvim, "fake asks (execute): cargo test");
-        nvim.input("2");
+        open_window(&mut nvim, "fake asks (execute): cargo test");
+        nvim.input("A");
+        wait_armed(&mut nvim);
+        nvim.input("Y");
         finish(&mut nvim);
         nvim.wait_until("the rule", DEADLINE, |nvim| stored(nvim)[0]["action"] == "allow");
     }
@@ -227,8 +230,8 @@ nvim_tests! {
         assert!(stored(&mut nvim).is_null());
         send(&mut nvim, "again");
         nvim.input(":close<CR>");
-        wait_window(&mut nvim, "fake asks (execute): make all");
-        nvim.input("3");
+        open_window(&mut nvim, "fake asks (execute): make all");
+        nvim.input("r");
         finish(&mut nvim);
     }
 
@@ -258,8 +261,10 @@ nvim_tests! {
         nvim.wait_screen("-- What agents may do in ");
         add_rule(&mut nvim, "  { ask = true, command = \"make clean\" },");
         send(&mut nvim, "go");
-        wait_window(&mut nvim, "fake asks (execute): make all");
-        nvim.input("2");
+        open_window(&mut nvim, "fake asks (execute): make all");
+        nvim.input("A");
+        wait_armed(&mut nvim);
+        nvim.input("Y");
         finish(&mut nvim);
         nvim.wait_until("the rule", DEADLINE, |nvim| stored(nvim)[0]["action"] == "allow");
         nvim.input(":w<CR>");
@@ -276,9 +281,11 @@ nvim_tests! {
         let broken = "{ \"version\": 1, \"projects\": { \"/\": [{ \"action\": \"allow\" }] }";
         write_file(&mut nvim, broken);
         send(&mut nvim, "go");
-        wait_window(&mut nvim, "fake asks (execute): make all");
+        open_window(&mut nvim, "fake asks (execute): make all");
         nvim.wait_until("the user is told", DEADLINE, |nvim| nvim.messages().contains("rules.json can not be used"));
-        nvim.input("2");
+        nvim.input("A");
+        wait_armed(&mut nvim);
+        nvim.input("Y");
         finish(&mut nvim);
         let path = file(&mut nvim);
         assert_eq!(fs::read_to_string(&path).unwrap(), broken);
@@ -298,8 +305,8 @@ nvim_tests! {
     fn what_another_neovim_stores_is_taken_in(target: &Target) {
         let mut nvim = with_agent(target, &agent(&["make all"]));
         send(&mut nvim, "go");
-        wait_window(&mut nvim, "fake asks (execute): make all");
-        nvim.input("1");
+        open_window(&mut nvim, "fake asks (execute): make all");
+        nvim.input("a");
         finish(&mut nvim);
         let project = nvim.scratch().project().canonicalize().unwrap();
         let rules = json!({ "version": 1, "projects": { project.to_str().unwrap(): [{ "action": "allow", "command": "make *" }] } });
@@ -315,8 +322,8 @@ nvim_tests! {
         let options = json!({ "rules": [{ "command": "make *", "allow": true }] });
         let mut nvim = with_permissions(target, &agent(&["make all", "rm x"]), &options);
         send(&mut nvim, "go");
-        wait_window(&mut nvim, "fake asks (execute): rm x");
-        nvim.input("3");
+        open_window(&mut nvim, "fake asks (execute): rm x");
+        nvim.input("r");
         finish(&mut nvim);
         nvim.wait_until("both are written down", DEADLINE, |nvim| {
             let text = audit(nvim).iter().map(Value::to_string).collect::<Vec<_>>().join("\n");

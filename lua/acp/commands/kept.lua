@@ -121,11 +121,13 @@ M.delete = {
       if not kept then
         return
       end
-      require('acp.ui.select').open({ 'Delete it for ever', 'Keep it' }, {
+      require('acp.ui.select').open({ 'Delete permanently', 'Keep it' }, {
         prompt = line(kept),
         kind = 'acp_confirm',
-      }, function(_, index)
-        if index == 1 then
+        question = true,
+        moment = { how = 'next' },
+      }, function(choice)
+        if choice == 'Delete permanently' then
           here.ask(info, { what = 'delete_session', id = kept.id }, 'Deleted: ' .. line(kept))
         end
       end)

@@ -75,56 +75,26 @@ local function about(turns, turn)
   return lines
 end
 
---- The chat goes on, in this session or in a branch of it.
----@param session integer
----@param result acp.RewindResult
-local function offer(session, result)
-  local settings = require('acp.settings').get(session)
-  if not settings or not settings.can.fork then
-    return
-  end
-  require('acp.ui.select').open({ 'Go on in this session', 'Branch off a session from here' }, {
-    prompt = 'The chat is as it was',
-    kind = 'acp_rewound',
-    about = { require('acp.rewind').words(result) },
-    moment = { how = 'unasked' },
-  }, function(_, index)
-    if index == 2 then
-      local _, err = require('acp.session').open({ fork = session })
-      if err then
-        notify.err(err)
-      end
-    end
-  end)
-end
-
 ---@param session integer
 ---@param turn string
 local function go(session, turn)
   local rewind = require('acp.rewind')
-  rewind.rewind({
-    session = session,
-    turn = turn,
-    on_done = function(err, result)
-      rewind.report(err, result)
-      if result then
-        offer(session, result)
-      end
-    end,
-  })
+  rewind.rewind({ session = session, turn = turn, on_done = rewind.report })
 end
 
 ---@param session integer
 ---@param turn acp.RewindTurn
 local function confirm(session, turn)
   local name = turn.rewind and 'the rewind' or 'turn ' .. turn.id
-  require('acp.ui.select').open({ 'Rewind to before ' .. name, 'Leave everything as it is' }, {
-    prompt = 'What would be undone',
+  local yes, no = 'Rewind to before ' .. name, 'Leave everything as it is'
+  require('acp.ui.select').open({ yes, no }, {
+    prompt = 'This will be undone',
     kind = 'acp_confirm',
+    question = true,
     about = about(require('acp.rewind').turns(session), turn),
     moment = { how = 'next' },
-  }, function(_, index)
-    if index == 1 then
+  }, function(choice)
+    if choice == yes then
       go(session, turn.id)
     end
   end)

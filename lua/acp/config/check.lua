@@ -174,7 +174,8 @@ local schema = {
   },
   log = { level = one_of('error', 'warn', 'info', 'debug', 'trace') },
   permissions = {
-    open = one_of('auto', 'manual'),
+    focus = one_of('chat', 'never'),
+    picker = one_of('builtin', 'vim.ui.select'),
     store = one_of('ask', 'never', 'always'),
     notify_rules = is('boolean'),
     partial = one_of('revert', 'reject'),
@@ -301,6 +302,22 @@ local function merge_agents(base, user, path, problems)
   return result
 end
 
+--- Options that have another name now keep working.
+---@param user table
+---@param path string
+---@param problems string[]
+local function rename(user, path, problems)
+  local permissions = user.permissions
+  local open = type(permissions) == 'table' and permissions.open
+  if open == 'auto' or open == 'manual' then
+    local focus = open == 'manual' and 'never' or 'chat'
+    user.permissions = vim.tbl_extend('force', { focus = focus }, permissions)
+    user.permissions.open = nil
+    local words = '%s.permissions.open is called permissions.focus: write focus = "%s"'
+    table.insert(problems, words:format(path, focus))
+  end
+end
+
 --- Lays what the user wrote over `base`, and adds a sentence to `problems` for all that is wrong.
 ---@param base acp.Config
 ---@param user any
@@ -313,6 +330,7 @@ function M.apply(base, user, path, problems)
     return base
   end
   user = vim.tbl_extend('force', {}, user)
+  rename(user, path, problems)
   local agents, keys = user.agents, user.keys
   user.agents = nil
   if keys == false then

@@ -71,9 +71,8 @@ end
 ---@param value acp.FieldValue?
 ---@param before string
 ---@param fn acp.OnField
----@param moment? acp.Moment
 ---@return acp.Choosing
-local function chosen(field, value, before, fn, moment)
+local function chosen(field, value, before, fn)
   ---@type { value?: string|boolean, title: string }[]
   local choices = field.type == 'boolean'
       and { { value = true, title = 'Yes' }, { value = false, title = 'No' } }
@@ -84,7 +83,8 @@ local function chosen(field, value, before, fn, moment)
   return require('acp.ui.select').open(choices, {
     prompt = prompt(field, before),
     kind = 'acp_field',
-    moment = moment,
+    question = true,
+    moment = { how = 'next' },
     format_item = function(choice)
       local now = choice.value ~= nil and choice.value == value and '  (now)' or ''
       return text.label(choice.title, tostring(choice.value)) .. now
@@ -102,16 +102,16 @@ end
 ---@param value string[]
 ---@param before string
 ---@param fn acp.OnField
----@param moment? acp.Moment
 ---@return acp.Choosing
-local function several(field, value, before, fn, moment)
+local function several(field, value, before, fn)
   ---@type { value?: string, title: string }[]
   local choices = vim.list_extend({}, field.values or {})
   table.insert(choices, { title = 'Done' })
   return require('acp.ui.select').open(choices, {
     prompt = prompt(field, before),
     kind = 'acp_field',
-    moment = moment,
+    question = true,
+    moment = { how = 'next' },
     format_item = function(choice)
       if not choice.value then
         return choice.title
@@ -149,13 +149,12 @@ end
 ---@param value acp.FieldValue?
 ---@param before string words for the beginning of the prompt
 ---@param fn acp.OnField
----@param moment? acp.Moment
 ---@return acp.Choosing?
-function M.ask(field, value, before, fn, moment)
+function M.ask(field, value, before, fn)
   if field.type == 'multiselect' then
-    return several(field, type(value) == 'table' and value or {}, before, fn, moment)
+    return several(field, type(value) == 'table' and value or {}, before, fn)
   elseif field.type == 'select' or field.type == 'boolean' then
-    return chosen(field, value, before, fn, moment)
+    return chosen(field, value, before, fn)
   end
   typed(field, value, before, fn)
   return nil

@@ -15,6 +15,7 @@ local M = {}
 ---@field title string
 ---@field picks acp.Pick[] what the user has said so far, place by place
 ---@field chosen fun(kept: acp.Clash[]) told before the job goes on: where the user's lines stay
+---@field session integer
 ---@field editor? integer the buffer in which the user edits
 
 ---@type table<acp.MergeJob, acp.Conflict>
@@ -37,16 +38,23 @@ local others = { write = "the agent's", rewind = 'from before' }
 ---@field label string
 ---@field before? string the label where the other lines are from before a turn
 ---@field pick acp.Pick|'edit'
+---@field letter string
 ---@field all? boolean it is for all places that are left
 
 ---@type acp.ConflictChoice[]
 local here = {
-  { label = "Take the agent's lines", before = 'Take the lines from before', pick = 'theirs' },
-  { label = 'Keep your lines', pick = 'ours' },
+  {
+    label = "Take the agent's lines",
+    before = 'Take the lines from before',
+    pick = 'theirs',
+    letter = 't',
+  },
+  { label = 'Keep your lines', pick = 'ours', letter = 'o' },
   {
     label = "Keep both, yours first, the agent's after them",
     before = 'Keep both, yours first, those from before after them',
     pick = 'both',
+    letter = 'b',
   },
 }
 ---@type acp.ConflictChoice[]
@@ -55,13 +63,14 @@ local everywhere = {
     label = "Take the agent's lines in all places",
     before = 'Take the lines from before in all places',
     pick = 'theirs',
+    letter = 'T',
     all = true,
   },
-  { label = 'Keep your lines in all places', pick = 'ours', all = true },
-  { label = 'Keep both in all places', pick = 'both', all = true },
+  { label = 'Keep your lines in all places', pick = 'ours', letter = 'O', all = true },
+  { label = 'Keep both in all places', pick = 'both', letter = 'B', all = true },
 }
 ---@type acp.ConflictChoice
-local by_hand = { label = 'Edit: put them together by hand', pick = 'edit' }
+local by_hand = { label = 'Edit: put them together by hand', pick = 'edit', letter = 'e' }
 
 --- How many places are not settled yet.
 ---@param conflict acp.Conflict
@@ -132,10 +141,6 @@ local function take(conflict, choice)
   repeat
     table.insert(conflict.picks, choice.pick)
   until not choice.all or left(conflict) == 0
-  if left(conflict) > 0 then
-    return push(conflict)
-  end
-  M.settle(conflict.job, conflict.plan, conflict.picks, conflict.chosen)
 end
 
 --- The end of a conflict with lines from before a turn.
@@ -210,11 +215,15 @@ local function edit(conflict)
   vim.fn.search('^<<<<<<< yours$', 'cw')
 end
 
+--- What is on the screen: the choice for one place after the other.
+---@class (exact) acp.ConflictScreen
+---@field now? acp.Choosing
+
 ---@param conflict acp.Conflict
 ---@param done fun(answered: boolean)
 ---@param moment acp.Moment
----@return acp.Choosing
-local function choose(conflict, done, moment)
+---@param screen acp.ConflictScreen
+local function choose(conflict, done, moment, screen)
   local choices, lines = choices_for(conflict), preview(conflict)
   local win = require('acp.ui.float').show({
     lines = lines,
@@ -240,27 +249,27 @@ local function choose(conflict, done, moment)
     format_item = function(choice)
       return conflict.job.rewind and choice.before or choice.label
     end,
-    moment = {
-      how = moment.how,
-      later = function()
-        close()
-        if moment.later then
-          moment.later()
-        end
-      end,
-    },
+    question = true,
+    letter_of = function(choice)
+      return choice.letter
+    end,
+    moment = require('acp.ui.select').before_later(moment, close),
   }, function(choice)
     close()
-    done(choice ~= nil)
-    if choice and open[conflict.job] then
-      if choice.pick == 'edit' then
-        edit(conflict)
-      else
-        take(conflict, choice)
-      end
+    if not choice or not open[conflict.job] then
+      return done(choice ~= nil)
+    elseif choice.pick == 'edit' then
+      done(true)
+      return edit(conflict)
     end
+    take(conflict, choice)
+    if left(conflict) > 0 then
+      return choose(conflict, done, { how = 'next' }, screen)
+    end
+    done(true)
+    M.settle(conflict.job, conflict.plan, conflict.picks, conflict.chosen)
   end)
-  return {
+  screen.now = {
     focus = choosing.focus,
     close = function()
       choosing.close()
@@ -274,9 +283,20 @@ function push(conflict)
     key = conflict.key,
     what = conflict.title,
     command = ':Acp permissions',
-    manual = require('acp.config').get().permissions.open == 'manual',
+    session = conflict.session,
     open = function(done, moment)
-      return choose(conflict, done, moment)
+      local screen = {} ---@type acp.ConflictScreen
+      choose(conflict, done, moment, screen)
+      return {
+        focus = function()
+          return screen.now ~= nil and screen.now.focus()
+        end,
+        close = function()
+          if screen.now then
+            screen.now.close()
+          end
+        end,
+      }
     end,
   })
 end
@@ -295,6 +315,7 @@ function M.ask(it, plan, session, chosen)
     plan = plan,
     picks = {},
     chosen = chosen,
+    session = session,
     key = ('conflict %d'):format(last),
     title = text.one_line(
       it.rewind and ('You changed what the rewind would undo in %s'):format(name)

@@ -83,7 +83,7 @@ local function mourn(buf, session)
   local function say(to)
     local fate = to and (' was moved to %s; its buffer stays'):format(shown(to))
       or ' was deleted; its buffer stays'
-    require('acp.notify').show(require('acp.notify').fitting(shown(path), fate), 'warn')
+    require('acp.notify').show(shown(path), 'warn', fate)
   end
   moved.find(path, session, say)
 end

@@ -76,14 +76,24 @@ local function run_yielding(build)
   flush(build, coroutine.yield)
 end
 
+--- The messages of the plugin. A plugin manager may build before it knows the folder.
+---@param root string
+---@return table
+local function messages(root)
+  if not pcall(require, 'acp.notify') then
+    vim.opt.runtimepath:append(root)
+  end
+  return require('acp.notify')
+end
+
 ---@param build acp.Build
-local function run_blocking(build)
+---@param root string
+local function run_blocking(build, root)
   local function show(line)
     if #vim.api.nvim_list_uis() == 0 then
       io.stderr:write(line, '\n')
     else
-      vim.api.nvim_echo({ { line:sub(1, vim.v.echospace) } }, false, {})
-      vim.cmd.redraw()
+      messages(root).progress(line)
     end
   end
   vim.wait(timeout_ms, function()
@@ -102,7 +112,7 @@ function M.run(root)
   if thread and not is_main then
     run_yielding(build)
   else
-    run_blocking(build)
+    run_blocking(build, root)
   end
   if not build.done then
     error('acp.nvim: the build takes too long', 0)
@@ -114,7 +124,7 @@ function M.run(root)
   elseif #vim.api.nvim_list_uis() == 0 then
     io.stderr:write(outcome(build), '\n')
   else
-    vim.notify(outcome(build), vim.log.levels.INFO, { title = 'acp' })
+    messages(root).show(outcome(build))
   end
 end
 
@@ -123,20 +133,18 @@ local running
 
 --- Builds while the user goes on working; tells the end by a notification.
 function M.start()
+  local notify = require('acp.notify')
   if running then
-    return vim.notify('acp.nvim: a build is under way', vim.log.levels.WARN, { title = 'acp' })
+    return notify.show('A build is running already', 'warn')
   end
   local build = begin(require('acp.native').root())
   running = build
   vim.fn.timer_start(100, function(timer)
-    flush(build, function(line)
-      vim.api.nvim_echo({ { line:sub(1, vim.v.echospace), 'Comment' } }, false, {})
-    end)
+    flush(build, notify.progress)
     if build.done then
       vim.fn.timer_stop(timer)
       running = nil
-      local level = build.err and vim.log.levels.ERROR or vim.log.levels.INFO
-      vim.notify(outcome(build), level, { title = 'acp' })
+      notify.show(outcome(build), build.err and 'error' or 'info')
     end
   end, { ['repeat'] = -1 })
 end

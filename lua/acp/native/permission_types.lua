@@ -13,6 +13,7 @@
 ---@field kind string what sort of thing it is: "edit", "execute" …
 ---@field tool_call string
 ---@field options acp.PermissionOption[]
+---@field letters string[] the key of each option, empty for none; what capitals choose lasts
 ---@field tool? string the tool's name for programs
 ---@field paths string[] what it touches, as the agent wrote it
 ---@field command? string what it runs
@@ -27,6 +28,7 @@
 ---@field tool_kind string
 ---@field tool_call string
 ---@field options acp.PermissionOption[]
+---@field letters string[] the key of each option, empty for none; what capitals choose lasts
 ---@field tool? string
 ---@field paths string[]
 ---@field command? string

@@ -8,7 +8,7 @@ local M = {}
 
 ---@param err acp.Err
 function M.tell(err)
-  notify.after_picker(text.one_line(notify.format(err)), 'warn')
+  notify.show(notify.format(err), 'warn')
 end
 
 --- Answers with an option, or with none.
@@ -18,7 +18,7 @@ end
 function M.respond(id, option)
   local ok, err = require('acp.permission').respond(id, option, 'user')
   if err then
-    M.tell({ code = err.code, message = 'This was not asked any more: ' .. err.message })
+    M.tell({ code = err.code, message = 'No longer pending: ' .. err.message })
   end
   return ok == true
 end
@@ -51,7 +51,7 @@ end
 ---@param done fun(answered: boolean)
 function M.reject_with_reason(permission, option, done)
   local agent = text.one_line(require('acp.session').agent_of(permission.session))
-  vim.ui.input({ prompt = ('What shall %s do instead? '):format(agent) }, function(words)
+  vim.ui.input({ prompt = ('What should %s do instead? '):format(agent) }, function(words)
     if not words or vim.trim(words) == '' then
       return done(false)
     end

@@ -13,6 +13,8 @@ local M = {}
 ---@field cancel? boolean answers with no option at all
 ---@field stop? boolean stops the agent
 ---@field preview? boolean shows the change in its file
+---@field letter? string the key that chooses it
+---@field rule? acp.Rule to be stored with it
 
 --- What an option does, whatever it is called: nobody but us draws these.
 ---@type table<'unicode'|'ascii', table<string, string>>
@@ -96,23 +98,24 @@ end
 ---@return acp.PermissionChoice[]
 function M.of(permission)
   local list = {} ---@type acp.PermissionChoice[]
-  for _, option in ipairs(permission.options) do
+  for i, option in ipairs(permission.options) do
+    local letter = permission.letters[i] ~= '' and permission.letters[i] or nil
     local words = text.brief(text.label(option.name, option.id), 200)
-    table.insert(list, { label = label(option.kind, words), option = option })
+    table.insert(list, { label = label(option.kind, words), option = option, letter = letter })
   end
   local reject = rejecting(permission.options)
   if reject then
     local ellipsis = require('acp.ui.look').glyphs().ellipsis
     local words = label('reject_once', 'Reject with a reason' .. ellipsis)
-    table.insert(list, { label = words, reason = reject })
+    table.insert(list, { label = words, reason = reject, letter = 'w' })
   else
     local words = label('reject_once', 'No (cancels the request)')
-    table.insert(list, { label = words, cancel = true })
+    table.insert(list, { label = words, cancel = true, letter = 'n' })
   end
-  table.insert(list, { label = label('stop', 'Stop the agent'), stop = true })
+  table.insert(list, { label = label('stop', 'Stop the agent'), stop = true, letter = 's' })
   if M.has_preview(permission) then
-    local key = require('acp.ui.select').has_picker() and '' or ' (p)'
-    table.insert(list, { label = label('preview', 'Preview in the file' .. key), preview = true })
+    local words = label('preview', 'Preview in the file')
+    table.insert(list, { label = words, preview = true, letter = 'p' })
   end
   return list
 end

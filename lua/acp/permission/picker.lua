@@ -19,11 +19,8 @@ local function choose(permission, choice, done)
     return done(ok == true)
   end
   local option = choice.option
-  local ok = answer.respond(permission.id, option and option.id)
-  if ok and option and option.kind == 'allow_always' and permission.rule then
-    return require('acp.permission.always').offer(permission.rule, function()
-      done(true)
-    end)
+  if answer.respond(permission.id, option and option.id) then
+    require('acp.permission.always').chosen(choice)
   end
   done(true)
 end
@@ -57,33 +54,24 @@ function M.show(id, done, moment, screen)
   end
   local preview = require('acp.permission.preview').open(permission)
   local choices = require('acp.permission.choices')
-  local keys = preview.keys
-  local choosing ---@type acp.Choosing
-  if choices.has_preview(permission) then
-    keys.p = function()
-      choosing.close()
-      preview.close()
-      preview_in_file(permission, done, screen)
-    end
-  end
-  choosing = require('acp.ui.select').open(choices.of(permission), {
+  local choosing = require('acp.ui.select').open(choices.of(permission), {
     prompt = require('acp.permission').title(permission),
     kind = 'acp_permission',
     about = choices.about(permission),
     format_item = function(choice)
       return choice.label
     end,
-    moment = {
-      how = moment.how,
-      later = function()
-        preview.close()
-        if moment.later then
-          moment.later()
-        end
-      end,
-    },
+    question = true,
+    letter_of = function(choice)
+      return choice.letter
+    end,
+    confirm = function(choice)
+      return require('acp.permission.always').confirmations(permission, choice)
+    end,
+    moment = require('acp.ui.select').before_later(moment, preview.close),
     place = preview.place,
-    keys = keys,
+    on_draw = preview.fit,
+    keys = preview.keys,
     partner = preview.owns,
   }, function(choice)
     preview.close()
@@ -95,7 +83,6 @@ function M.show(id, done, moment, screen)
       done(false)
     end
   end)
-  preview.fit()
   screen.now = {
     focus = choosing.focus,
     close = function()
@@ -116,9 +103,7 @@ function M.open(id, done, moment)
   return screen.now
     and {
       focus = function()
-        if screen.now then
-          screen.now.focus()
-        end
+        return screen.now ~= nil and screen.now.focus()
       end,
       close = function()
         if screen.now then

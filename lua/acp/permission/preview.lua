@@ -9,7 +9,7 @@ local border = 2
 ---@class (exact) acp.Preview
 ---@field owns fun(win: integer): boolean
 ---@field place fun(room: acp.Room, rows: fun(width: integer): integer): acp.Box of the choices
----@field keys table<string, fun()> scroll it from where the choices are
+---@field keys table<string, acp.SelectKey> scroll it from where the choices are
 ---@field fit fun() the choices have their place
 ---@field close fun()
 
@@ -101,25 +101,31 @@ end
 
 --- Lets another window scroll this one.
 ---@param state acp.PreviewState
----@return table<string, fun()>
+---@return table<string, acp.SelectKey>
 local function scrolling(state)
   local keys = {}
   for _, lhs in ipairs({ '<C-d>', '<C-u>', '<C-f>', '<C-b>', '<C-e>', '<C-y>' }) do
-    keys[lhs] = function()
+    keys[lhs] = {
+      desc = 'scroll what is asked',
+      run = function()
+        local win = window(state)
+        if win then
+          vim.api.nvim_win_call(win, function()
+            vim.cmd.normal({ args = { vim.keycode(lhs) }, bang = true })
+          end)
+        end
+      end,
+    }
+  end
+  keys['<Tab>'] = {
+    desc = 'go to what is asked',
+    run = function()
       local win = window(state)
       if win then
-        vim.api.nvim_win_call(win, function()
-          vim.cmd.normal({ args = { vim.keycode(lhs) }, bang = true })
-        end)
+        vim.api.nvim_set_current_win(win)
       end
-    end
-  end
-  keys['<Tab>'] = function()
-    local win = window(state)
-    if win then
-      vim.api.nvim_set_current_win(win)
-    end
-  end
+    end,
+  }
   return keys
 end
 
@@ -128,7 +134,7 @@ end
 ---@return acp.Preview
 function M.open(permission)
   local state = { choices = #permission.options + 3 } ---@type acp.PreviewState
-  local own = not require('acp.ui.select').has_picker()
+  local own = require('acp.ui.select').asks_in_window()
   state.handle = require('acp.ui.detail').open({
     session = permission.session,
     tool_call = permission.tool_call,

@@ -155,7 +155,7 @@ local function report(it)
     local name = vim.fn.fnamemodify(lost[1].path, ':~:.')
     local count = #lost == 1 and 'A part' or ('%d parts'):format(#lost)
     local words = '%s that you did not want in %s did not come like that: nothing was reverted'
-    notify.show(notify.fitting(words:format(count, name), '. See :Acp review'), 'warn')
+    notify.show(words:format(count, name), 'warn', '. See :Acp review')
   end
   if #done == 0 then
     return
@@ -211,7 +211,7 @@ end
 local function failed(part, why)
   local name = require('acp.text').one_line(vim.fn.fnamemodify(part.path, ':~:.'))
   local message = ('%s: not as you wanted it, %s'):format(name, why)
-  notify.err({ code = 'not_settled', message = notify.fitting(message) })
+  notify.err({ code = 'not_settled', message = message })
 end
 
 ---@param file acp.ReviewFile

@@ -215,7 +215,7 @@ end
 ---@param direction 1|-1
 local function skip(it, file, why, direction)
   local name = vim.fn.fnamemodify(file.path, ':~:.')
-  notify.show(notify.fitting(('%s: %s'):format(name, why)), 'warn')
+  notify.show(('%s: %s'):format(name, why), 'warn')
   it.skipped = it.skipped + 1
   if it.skipped > #it.files then
     M.close(it)

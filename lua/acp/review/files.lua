@@ -130,6 +130,7 @@ local function reject_all()
   require('acp.ui.select').open({ 'Reject all changes', 'Keep them' }, {
     prompt = 'All changes in all of these files?',
     kind = 'acp_reject_all',
+    question = true,
   }, function(choice)
     if choice == 'Reject all changes' then
       report(require('acp.review').reject_all(of))

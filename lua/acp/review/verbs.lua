@@ -162,7 +162,7 @@ function M.tell_on_disk(path, why)
     keep and 'may still be' or 'is still',
     text.one_line(why)
   )
-  notify.show(notify.fitting(words, '. :w takes it out'), 'warn')
+  notify.show(words, 'warn', '. :w takes it out')
 end
 
 --- Rejects in a loaded buffer, as one step to undo. The disk had the agent's text too: a buffer
@@ -213,7 +213,7 @@ local function expect(tag)
     local it = waiting[tag]
     if it then
       local name = vim.fn.fnamemodify(it.path, ':~:.')
-      notify.show(notify.fitting(text.one_line(name), ': the disk is slow, still rejecting'))
+      notify.show(name, 'info', ': the disk is slow, still rejecting')
     end
   end, patience)
 end

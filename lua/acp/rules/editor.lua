@@ -48,7 +48,7 @@ end
 ---@param ending? string
 local function tell(message, level, ending)
   require('acp.client').defer(function()
-    notify.after_picker(notify.fitting(message, ending), level)
+    notify.show(message, level, ending)
   end)
 end
 

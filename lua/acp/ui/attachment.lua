@@ -125,6 +125,7 @@ function M.open(here)
   require('acp.ui.select').open(choices, {
     prompt = text.shorten(label, 60),
     kind = 'acp_attachment',
+    question = true,
     format_item = function(choice)
       return choice.label
     end,

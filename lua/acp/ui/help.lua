@@ -76,6 +76,7 @@ function M.show()
     add(':help acp', '', 'the manual')
   end
   require('acp.ui.float').table(role and 'Keys in the ' .. role or 'Keys', rows)
+  vim.w.acp_role = 'help'
 end
 
 return M

@@ -1,20 +1,33 @@
---- Lets the user choose: with the picker the user has installed, else in a small window of our own.
---- Neovim's own picker is never used: it waits for a key, and holds up all agents until it comes.
+--- Lets the user choose: lists that were called for with the picker the user has installed, else,
+--- and always where an agent asks something, in a small window of our own. Neovim's own picker is
+--- never used: it waits for a key, and holds up all agents until it comes.
 
-local keyboard = require('acp.keyboard')
+local picker = require('acp.ui.select.picker')
 local text = require('acp.text')
 local window = require('acp.ui.select.window')
 
 local M = {}
 
---- "unasked" came by itself: it is shown at once, and takes the keyboard when nobody types; where
---- the user goes on typing instead, `later` is called and nothing else. "next" follows a choice:
---- keys of the first moment were meant for what was there before. "called" was called for.
+--- "unasked" came by itself: for a moment it hands on whatever is typed to where the cursor was,
+--- and goes; `later` is called and nothing else. "next" follows a choice: keys of the first moment
+--- were meant for what was there before. "called" was called for.
 ---@alias acp.MomentHow 'unasked'|'next'|'called'
 
 ---@class (exact) acp.Moment
 ---@field how acp.MomentHow
 ---@field later? fun()
+---@field keys? table<string, acp.SelectKey> what else can be done about the question
+---@field about? string where it is among those that wait
+
+---@class (exact) acp.SelectKey
+---@field desc string
+---@field run fun()
+
+--- A second key that a choice needs, on purpose and after a moment.
+---@class (exact) acp.Confirmation
+---@field letter string another one than that of the choice
+---@field label string
+---@field item any what is chosen with it
 
 --- As for `vim.ui.select`, and the rest for our own window.
 ---@class (exact) acp.SelectOpts
@@ -22,185 +35,148 @@ local M = {}
 ---@field kind? string for pickers, to tell one list from another
 ---@field format_item? fun(item: any): string
 ---@field about? string[] what there is to know before one chooses
+---@field question? boolean choosing does something: letters instead of digits, nothing preselected
+---@field letter_of? fun(item: any): string? the letter that an item has to have
+---@field confirm? fun(item: any): acp.Confirmation[]? for choices that last
 ---@field moment? acp.Moment by default it was called for
 ---@field place? fun(room: acp.Room, rows: fun(width: integer): integer): acp.Box
----@field keys? table<string, fun()>
+---@field on_draw? fun() what is in our window has changed, and its size with it
+---@field keys? table<string, acp.SelectKey>
 ---@field partner? fun(win: integer): boolean whether the cursor may go there and come back
 
 --- What is on the screen to choose from.
 ---@class (exact) acp.Choosing
 ---@field close fun() it goes away, and nothing was chosen
----@field focus fun() it takes the keyboard now
+---@field focus fun(): boolean it takes the keyboard now, where it can
 
 ---@class (exact) acp.Select
 ---@field items any[]
 ---@field opts acp.SelectOpts
 ---@field label fun(item: any): string
 ---@field own boolean whether it is in our own window
----@field tab integer the tabpage it came up in
 ---@field over boolean
----@field stop? fun() ends the waiting for a free keyboard
----@field finish fun(index?: integer): boolean gone; the first call counts, and is true
----@field header string[] what stands above the items in our own window
+---@field finish fun(item?: any): boolean gone; the first call counts, and is true
+---@field choose fun(item: any) finishes with it, or asks for the second key first
+---@field give_up fun() the user goes on typing
 ---@field win? integer
 ---@field visited? integer the window beside it that the cursor is in
 ---@field deaf boolean whether keys choose nothing yet
+---@field mapped? boolean
+---@field uncatch? fun() keys are no longer handed on
+---@field armed? acp.Armed
 ---@field origin? acp.KeyboardOrigin where the keyboard was taken
 
 --- Whether the user has a picker that is not Neovim's own.
 ---@return boolean
 function M.has_picker()
-  local picker = assert(debug.getinfo(vim.ui.select, 'S'))
-  return picker.source:match('vim/ui%.lua$') == nil
+  return picker.installed()
 end
 
---- With the picker of the user. It may call back never, or twice.
----@param select acp.Select
-local function run_picker(select)
-  local opts = select.opts
-  local about = #(opts.about or {}) > 0 and ': ' .. table.concat(opts.about or {}, ', ') or ''
-  vim.ui.select(select.items, {
-    prompt = opts.prompt .. about,
-    kind = opts.kind,
-    format_item = select.label,
-  }, function(item, index)
-    for i, each in ipairs(index and {} or select.items) do
-      index = each == item and i or index
-    end
-    if not select.finish(item ~= nil and index or nil) and item ~= nil then
-      require('acp.notify').after_picker('This was not asked any more: nothing was chosen', 'warn')
-    end
-    if select.origin and select.origin.insert then
-      keyboard.give_back(select.origin)
-    end
-  end)
+--- Whether what agents ask is asked in a window of our own.
+---@return boolean
+function M.asks_in_window()
+  return require('acp.config').get().permissions.picker == 'builtin' or not picker.installed()
 end
 
----@param select acp.Select
-local function pick(select)
-  select.origin = keyboard.take()
-  if not select.origin.insert then
-    return run_picker(select)
-  end
-  -- A picker that starts insert mode for itself would lose it to ours, which ends in a moment.
-  vim.api.nvim_create_autocmd('ModeChanged', {
-    group = vim.api.nvim_create_augroup('acp', { clear = false }),
-    pattern = '*:n',
-    once = true,
-    desc = 'acp: open a picker after insert mode',
-    callback = function()
-      require('acp.client').defer(function()
-        if not select.over then
-          run_picker(select)
-        end
-      end)
+--- The same moment, with something to be done first where the user goes on typing.
+---@param moment acp.Moment
+---@param fn fun()
+---@return acp.Moment
+function M.before_later(moment, fn)
+  return vim.tbl_extend('force', moment, {
+    later = function()
+      fn()
+      if moment.later then
+        moment.later()
+      end
     end,
-  })
+  }) --[[@as acp.Moment]]
 end
 
---- Takes it off the screen.
 ---@param select acp.Select
 ---@return boolean first whether it was there until now
 local function close(select)
   local first = not select.over
   select.over = true
   if first then
-    if select.stop then
-      select.stop()
-    end
     window.hide(select)
   end
   return first
 end
 
---- The user goes on typing.
+--- What follows a choice may take the keyboard anew: by then the user is back in insert mode.
 ---@param select acp.Select
----@return true
-local function give_up(select)
-  local moment = select.opts.moment
-  if close(select) and moment and moment.later then
-    moment.later()
-  end
-  return true
-end
-
----@param select acp.Select
-local function take(select)
-  select.stop = nil
-  if vim.api.nvim_get_current_tabpage() ~= select.tab then
-    give_up(select)
-  elseif select.own then
-    window.focus(select)
+---@param fn fun()
+local function after(select, fn)
+  if select.origin and select.origin.mode ~= 'normal' then
+    require('acp.client').defer(fn)
   else
-    pick(select)
+    fn()
   end
 end
 
 ---@param items any[]
 ---@param opts acp.SelectOpts
----@param on_choice fun(item: any, index?: integer)
+---@param on_choice fun(item: any)
 ---@return acp.Select
 local function create(items, opts, on_choice)
   ---@type acp.Select
   local select = { ---@diagnostic disable-line: missing-fields
     items = items,
     opts = opts,
-    own = not M.has_picker(),
-    tab = vim.api.nvim_get_current_tabpage(),
-    header = {},
+    own = not picker.installed() or opts.question == true and M.asks_in_window(),
     label = function(item)
       return text.one_line(tostring(opts.format_item and opts.format_item(item) or item))
     end,
-    deaf = opts.moment ~= nil and opts.moment.how == 'next',
+    deaf = opts.moment ~= nil and opts.moment.how ~= 'called',
     over = false,
   }
-  select.finish = function(index)
+  select.finish = function(item)
     local first = close(select)
-    if first and index and select.own and select.origin and select.origin.insert then
-      -- By then the user is back in insert mode, and what comes next can take it anew.
-      require('acp.client').defer(function()
-        on_choice(items[index], index)
+    if first then
+      after(select, function()
+        on_choice(item)
       end)
-    elseif first then
-      on_choice(index and items[index], index)
     end
     return first
+  end
+  select.choose = function(item)
+    local confirmations = opts.confirm and opts.confirm(item)
+    if confirmations then
+      window.arm(select, item, confirmations)
+    else
+      select.finish(item)
+    end
+  end
+  select.give_up = function()
+    local moment = opts.moment
+    if close(select) and moment and moment.later then
+      moment.later()
+    end
   end
   return select
 end
 
---- Shows what there is to choose from. `on_choice` is called once, with nil for nothing, unless it
---- is closed before or comes later.
+--- Shows what there is to choose from, and takes the keyboard. `on_choice` is called once, with nil
+--- for nothing, unless it is closed before or the user goes on typing.
 ---@param items any[]
 ---@param opts acp.SelectOpts
----@param on_choice fun(item: any, index?: integer)
+---@param on_choice fun(item: any)
 ---@return acp.Choosing
 function M.open(items, opts, on_choice)
   local select = create(items, opts, on_choice)
   if select.own then
     window.show(select)
-  end
-  if opts.moment and opts.moment.how == 'unasked' then
-    select.stop = keyboard.when_quiet(function()
-      take(select)
-    end, function()
-      return give_up(select)
-    end)
+    window.focus(select)
   else
-    take(select)
+    picker.open(select)
   end
   return {
     close = function()
       close(select)
     end,
     focus = function()
-      local waiting = select.stop
-      if waiting then
-        waiting()
-      end
-      if waiting or select.own then
-        take(select)
-      end
+      return window.focus(select)
     end,
   }
 end

@@ -5,6 +5,7 @@ use mlua::prelude::{Lua, LuaError, LuaResult, LuaString, LuaTable, LuaValue};
 use super::{list, optional_text, rule, text};
 use crate::runtime::published::PermissionInfo;
 use crate::session::ids::AskId;
+use crate::session::letter;
 use crate::session::question::{
     Body, ElicitationMode, Field, FieldInput, FieldValue, Permission, Question, Reaction,
 };
@@ -40,6 +41,9 @@ pub(in crate::nvim) fn permission(lua: &Lua, info: PermissionInfo) -> LuaResult<
 }
 
 fn about(lua: &Lua, table: LuaTable, it: Permission) -> LuaResult<LuaTable> {
+    let letters = letter::of(&it.options).into_iter();
+    let letters = letters.map(|it| it.map(String::from).unwrap_or_default());
+    let letters = letters.collect::<Vec<String>>();
     let options = list(lua, it.options, |lua, it| {
         Ok(table!(lua, id: it.id, name: it.name, kind: it.kind.word()))
     })?;
@@ -48,7 +52,7 @@ fn about(lua: &Lua, table: LuaTable, it: Permission) -> LuaResult<LuaTable> {
     Ok(table!(table;
         title: it.title, options: options, tool_call: &*it.tool_call, paths: it.subject.paths,
         command: command, cwd: it.subject.cwd, url: it.subject.url, tool: it.subject.tool,
-        entry: entry, rule: rule, changes: it.changes,
+        entry: entry, rule: rule, changes: it.changes, letters: letters,
     ))
 }
 
