@@ -44,10 +44,14 @@ impl Core {
         let path = self.folder.path().join("scenario.json");
         std::fs::write(&path, scenario.to_string()).unwrap();
         let tutor = env!("CARGO_BIN_EXE_acp-tutor").to_owned();
+        self.open_program(vec![tutor, path.to_string_lossy().into_owned()])
+    }
+
+    fn open_program(&self, command: Vec<String>) -> SessionId {
         let launch = Launch {
             agent: "fake".into(),
-            how: How::Program(vec![tutor, path.to_string_lossy().into_owned()]),
-            env: vec![],
+            how: How::Program(command),
+            env: vec![("AGENT_SECRET".into(), "swordfish".into())],
             cwd: self.folder.path().to_string_lossy().into_owned(),
             directories: vec![],
             mcp_servers: vec![],
@@ -197,6 +201,61 @@ fn shutting_down_ends_the_agents() {
     let until = Instant::now() + Duration::from_secs(5);
     while process.exists() {
         assert!(Instant::now() < until, "{pid} is still there");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Reads a line that a program of the test leaves in the core's folder.
+#[cfg(target_os = "linux")]
+fn left(core: &Core, name: &str) -> String {
+    let until = Instant::now() + DEADLINE;
+    loop {
+        let text = std::fs::read_to_string(core.folder.path().join(name)).unwrap_or_default();
+        if text.ends_with('\n') {
+            return text;
+        }
+        assert!(Instant::now() < until, "there is no {name}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_guard_does_not_get_the_variables_of_the_agent() {
+    let core = Core::start();
+    let script = "printf '%s\\n%s\\n' \"$AGENT_SECRET\" \"$(tr '\\0' '\\n' < /proc/$PPID/environ)\" > new; mv new seen; sleep 300";
+    core.open_program(["sh", "-c", script].map(str::to_owned).to_vec());
+    let seen = left(&core, "seen");
+    let (own, guards) = seen.split_once('\n').unwrap();
+    assert_eq!(own, "swordfish");
+    assert!(guards.contains("PATH=") && !guards.contains("AGENT_SECRET"), "{guards}");
+}
+
+/// An agent that kills its guard neither goes on talking nor outlives the session.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_agent_that_kills_its_guard() {
+    let core = Core::start();
+    let script = "trap '' TERM; sleep 300 & setsid sleep 300 & echo $$ > new; mv new pid; kill -9 $PPID; wait; sleep 300";
+    let session = core.open_program(["sh", "-c", script].map(str::to_owned).to_vec());
+    let pid = left(&core, "pid");
+    let failure = core.wait(|item| match item {
+        Item::Tell(Tell::Failed { session: of, failure }) if *of == session => {
+            Some(failure.clone())
+        }
+        _ => None,
+    });
+    assert_eq!(failure.code(), "agent_died");
+    let words = "fake ended unexpectedly: acp-guard, which watches over it, was killed by signal 9; what it had left running was ended";
+    assert_eq!(failure.message(), words);
+    let until = Instant::now() + DEADLINE;
+    let runs = |pid: &str| {
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        stat.rsplit(')').next().is_some_and(|it| !it.is_empty() && !it.starts_with(" Z"))
+    };
+    while runs(&pid) {
+        assert!(Instant::now() < until, "the agent still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -306,3 +306,62 @@ fn commands_end_with_the_core() {
     let clock = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     clock.block_on(gone(&pid));
 }
+
+/// What the agent sets is for the command alone: the guard runs as we do.
+#[tokio::test]
+async fn the_guard_does_not_get_the_variables_of_the_command() {
+    let mut line = command(
+        "echo $LD_PRELOAD $SECRET; tr '\\0' '\\n' < /proc/$PPID/environ; tr '\\0' ' ' < /proc/$PPID/cmdline",
+        &[],
+    );
+    line.env = vec![
+        ("LD_PRELOAD".into(), "/no/such/library.so".into()),
+        ("SECRET".into(), "swordfish".into()),
+    ];
+    let (said, end) = Terminal::start(line).end().await;
+    assert_eq!(end, code(0));
+    let (own, guards) = said.split_once("swordfish\n").unwrap();
+    assert!(own.contains("/no/such/library.so"), "{said}");
+    assert!(guards.contains("acp-guard"), "{said}");
+    for name in ["LD_PRELOAD=", "SECRET=", "swordfish"] {
+        assert!(!guards.contains(name), "{name}: {guards}");
+    }
+}
+
+/// A program is looked for where the command's own PATH says.
+#[tokio::test]
+async fn the_commands_own_path_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("only-here");
+    fs::write(&program, "#!/bin/sh\necho mine\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut line = command("only-here", &["x"]);
+    line.env = vec![("PATH".into(), folder.path().to_str().unwrap().into())];
+    assert_eq!(Terminal::start(line).end().await, ("mine\n".to_owned(), code(0)));
+}
+
+#[tokio::test]
+async fn variables_of_any_size_and_none_that_cannot_be_set() {
+    let mut line = command("echo ${#BIG}", &[]);
+    line.env = vec![("BIG".into(), "x".repeat(100_000))];
+    assert_eq!(Terminal::start(line).end().await.0, "100000\n");
+    for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "x\0y")] {
+        let mut line = command("true", &[]);
+        line.env = vec![(name.into(), value.into())];
+        let (_, end) = Terminal::start(line).end().await;
+        assert!(end.clone().unwrap_err().starts_with("a variable cannot be set: "), "{end:?}");
+    }
+}
+
+/// A command that kills its guard does not outlive it.
+#[tokio::test]
+async fn a_command_that_kills_its_guard() {
+    let mut terminal = sh(
+        "trap '' TERM; sh -c 'trap \"\" TERM; sleep 300; sleep 300' & echo $$ $!; kill -9 $PPID; sleep 300; sleep 300",
+    );
+    let line = terminal.line().await;
+    assert_eq!(terminal.end().await.1, signal("SIGKILL"));
+    for pid in line.split(' ') {
+        gone(pid).await;
+    }
+}

@@ -1,4 +1,10 @@
-//! `acp-guard -- program args…`: runs an agent and makes sure that nothing of it outlives Neovim.
+//! `acp-guard [--env] [--null] -- program args…`: runs an agent and makes sure that nothing of it
+//! outlives Neovim.
+//!
+//! With `--env`, the first thing on standard input is the program's variables: how many bytes, as
+//! eight bytes with the least first, then `NAME=value` and a zero byte for each. So they are the
+//! program's alone: none of them (`LD_PRELOAD`, `PATH`) has a say in how the guard runs, and nobody
+//! else can read them from its arguments. With `--null` the program has no input.
 //!
 //! A killed Neovim runs no clean-up code, so something outside it has to watch. The guard stands
 //! between the two: the agent inherits the guard's pipes, and the guard keeps a copy of standard
@@ -21,9 +27,10 @@ mod guard {
     use std::collections::HashSet;
     use std::ffi::{OsStr, OsString};
     use std::io::{self, Read, Write};
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::net::UnixStream;
     use std::os::unix::process::CommandExt;
-    use std::process::{Command, ExitCode};
+    use std::process::{Command, ExitCode, Stdio};
     use std::time::{Duration, Instant};
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -42,12 +49,25 @@ mod guard {
 
     pub(crate) fn main() -> ExitCode {
         let mut args = std::env::args_os().skip(1);
-        let (Some("--"), Some(program)) =
-            (args.next().as_deref().and_then(OsStr::to_str), args.next())
-        else {
-            return fail(64, "usage: acp-guard -- program [args...]");
-        };
-        match Guard::start(&program, args) {
+        let (mut variables, mut no_input) = (Vec::new(), false);
+        loop {
+            match args.next().as_deref().and_then(OsStr::to_str) {
+                Some("--") => break,
+                Some("--null") => no_input = true,
+                Some("--env") => match read_variables() {
+                    Ok(read) => variables = read,
+                    Err(error) => return fail(70, &format!("no variables: {error}")),
+                },
+                _ => return usage(),
+            }
+        }
+        let Some(program) = args.next() else { return usage() };
+        let mut command = Command::new(&program);
+        command.args(args).envs(variables).process_group(0);
+        if no_input {
+            command.stdin(Stdio::null());
+        }
+        match Guard::start(&program, command) {
             Ok(mut guard) => {
                 let grace = guard.wait_for_end();
                 guard.end_tree(grace);
@@ -68,7 +88,7 @@ mod guard {
     }
 
     impl Guard {
-        fn start(program: &OsStr, args: impl Iterator<Item = OsString>) -> Result<Self, ExitCode> {
+        fn start(program: &OsStr, mut command: Command) -> Result<Self, ExitCode> {
             // Fails when we lead a process group already, which shields us just as well.
             process::setsid().ok();
             // Orphans of the tree become our children: this is how double forks are caught.
@@ -78,11 +98,7 @@ mod guard {
             let internal = |error: io::Error| fail(70, &format!("internal error: {error}"));
             let told_to_end = signal_pipe(&[SIGTERM, SIGINT, SIGHUP]).map_err(internal)?;
             let child_changed = signal_pipe(&[SIGCHLD]).map_err(internal)?;
-            let child = Command::new(program)
-                .args(args)
-                .process_group(0)
-                .spawn()
-                .map_err(|error| cannot_start(program, &error))?;
+            let child = command.spawn().map_err(|error| cannot_start(program, &error))?;
             // A second reader of the agent's input would keep the pipe alive after its death.
             if let Ok(null) = std::fs::File::open("/dev/null") {
                 rustix::stdio::dup2_stdin(null).ok();
@@ -128,9 +144,9 @@ mod guard {
                 let term = elapsed < grace;
                 let signal = if term { Signal::TERM } else { Signal::KILL };
                 match descendants() {
-                    Some(pids) => {
-                        for pid in pids.into_iter().filter(|pid| !term || told.insert(*pid)) {
-                            process::kill_process(pid, signal).ok();
+                    Some(found) => {
+                        for it in found.into_iter().filter(|it| !term || told.insert(it.pid)) {
+                            it.signal(signal);
                         }
                     }
                     None if !term || told.insert(self.program) => {
@@ -169,24 +185,55 @@ mod guard {
         }
     }
 
+    /// A process below us, as it was found.
+    struct Descendant {
+        pid: Pid,
+        parent: i32,
+    }
+
+    impl Descendant {
+        /// Signals it, and nobody who has got its number since: it is held first, then looked at
+        /// once more.
+        #[cfg(target_os = "linux")]
+        fn signal(&self, signal: Signal) {
+            use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+            match pidfd_open(self.pid, PidfdFlags::empty()) {
+                Ok(held) if parent_of(self.pid.as_raw_nonzero().get()) == Some(self.parent) => {
+                    pidfd_send_signal(&held, signal).ok();
+                }
+                // Where the kernel is too old to hold a process, its number has to do.
+                Err(rustix::io::Errno::NOSYS) => {
+                    process::kill_process(self.pid, signal).ok();
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+
+        #[cfg(not(target_os = "linux"))]
+        fn signal(&self, signal: Signal) {
+            process::kill_process(self.pid, signal).ok();
+        }
+    }
+
     /// Every live descendant of this process; `None` where the system does not tell.
     #[cfg(target_os = "linux")]
-    fn descendants() -> Option<Vec<Pid>> {
+    fn descendants() -> Option<Vec<Descendant>> {
         let entries = std::fs::read_dir("/proc").ok()?;
         let pids = entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok());
         let parents: Vec<(i32, i32)> =
             pids.filter_map(|pid| Some((pid, parent_of(pid)?))).collect();
-        let mut found = vec![process::getpid().as_raw_nonzero().get()];
+        let mut found = vec![(process::getpid().as_raw_nonzero().get(), 0)];
         let mut next = 0;
-        while let Some(&parent) = found.get(next) {
-            found.extend(parents.iter().filter(|it| it.1 == parent).map(|it| it.0));
+        while let Some(&(parent, _)) = found.get(next) {
+            found.extend(parents.iter().filter(|it| it.1 == parent));
             next += 1;
         }
-        Some(found.into_iter().skip(1).filter_map(Pid::from_raw).collect())
+        let descendant = |(pid, parent)| Some(Descendant { pid: Pid::from_raw(pid)?, parent });
+        Some(found.into_iter().skip(1).filter_map(descendant).collect())
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn descendants() -> Option<Vec<Pid>> {
+    fn descendants() -> Option<Vec<Descendant>> {
         None
     }
 
@@ -199,6 +246,42 @@ mod guard {
         let mut fields = std::str::from_utf8(after_name).ok()?.split_ascii_whitespace();
         let state = fields.next()?;
         if state == "Z" || state == "X" { None } else { fields.next()?.parse().ok() }
+    }
+
+    /// The variables that come first on standard input. Not a byte more is read: the rest is for the
+    /// program.
+    fn read_variables() -> io::Result<Vec<(OsString, OsString)>> {
+        const MOST: u64 = 64 << 20;
+        let mut length = [0; 8];
+        read_exactly(&mut length)?;
+        let length = u64::from_le_bytes(length);
+        if length > MOST {
+            return Err(io::Error::other("too many"));
+        }
+        let mut block = vec![0; usize::try_from(length).unwrap_or_default()];
+        read_exactly(&mut block)?;
+        let pair = |variable: &[u8]| {
+            let equals = variable.iter().position(|byte| *byte == b'=')?;
+            let (name, value) = (variable.get(..equals)?, variable.get(equals + 1..)?);
+            Some((OsStr::from_bytes(name).to_owned(), OsStr::from_bytes(value).to_owned()))
+        };
+        Ok(block.split(|byte| *byte == 0).filter_map(pair).collect())
+    }
+
+    fn read_exactly(mut buf: &mut [u8]) -> io::Result<()> {
+        while !buf.is_empty() {
+            match rustix::io::read(rustix::stdio::stdin(), &mut *buf) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => buf = buf.get_mut(count..).unwrap_or_default(),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn usage() -> ExitCode {
+        fail(64, "usage: acp-guard [--env] [--null] -- program [args...]")
     }
 
     fn signal_pipe(signals: &[i32]) -> io::Result<UnixStream> {

@@ -3,11 +3,13 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::io::AsyncWriteExt;
 #[cfg(target_os = "linux")]
 use tokio::process::ChildStdin;
 use tokio::process::{Child, Command};
@@ -15,10 +17,10 @@ use tokio::sync::mpsc::{Sender, UnboundedReceiver, UnboundedSender, unbounded_ch
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::guard;
+use super::guard::{self, ProgramInput};
 use super::input::Input;
 use super::last_words::{LastWords, listen};
-use super::transport::{Transport, Writer};
+use super::transport::{Reader, Transport, Writer};
 use crate::session::agent::{How, Launch};
 use crate::session::event::Happened;
 use crate::session::failure::{Exit, SpawnError};
@@ -34,6 +36,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How much the pipe to an agent holds, where that can be said: as much as everybody may have.
 #[cfg(target_os = "linux")]
 const ANSWER: usize = 1 << 20;
+/// How much an agent's stdout may still hold when its guard has ended.
+const REST: usize = 4 << 20;
 /// How much the pipe to the tutor holds.
 const PIPE: usize = 64 << 10;
 
@@ -60,8 +64,13 @@ impl Agent {
         let wire = Wire { to_send, unsent: unsent.clone(), stopped };
         match &launch.how {
             How::Program(command) => {
-                let command = guarded(programs, command, launch);
-                tokio::spawn(run_program(command, wire, report));
+                let program = Program {
+                    command: guarded(programs, command, launch),
+                    variables: guard::variables(
+                        launch.env.iter().map(|(name, value)| (name.as_str(), value.as_str())),
+                    ),
+                };
+                tokio::spawn(run_program(program, wire, report));
             }
             How::Url(url) => {
                 tokio::spawn(run_url(url.clone(), wire, report));
@@ -135,9 +144,8 @@ impl Report {
 }
 
 fn guarded(programs: &Path, command: &[String], launch: &Launch) -> Command {
-    let mut guard = guard::command(programs);
+    let mut guard = guard::command(programs, ProgramInput::Ours);
     guard.args(command).current_dir(&launch.cwd);
-    guard.envs(launch.env.iter().map(|(name, value)| (name, value)));
     guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     guard
 }
@@ -151,16 +159,27 @@ fn widen(stdin: &ChildStdin) {
     }
 }
 
-async fn run_program(mut command: Command, wire: Wire, report: Report) {
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            let words = guard::not_run(&command, &error);
+/// A program that is to be run under the guard, and the variables it gets.
+struct Program {
+    command: Command,
+    variables: Result<Vec<u8>, String>,
+}
+
+async fn run_program(program: Program, wire: Wire, report: Report) {
+    let Program { mut command, variables } = program;
+    let spawned = variables.and_then(|variables| match command.spawn() {
+        Ok(child) => Ok((child, variables)),
+        Err(error) => Err(guard::not_run(&command, &error)),
+    });
+    let (mut child, variables) = match spawned {
+        Ok(spawned) => spawned,
+        Err(words) => {
             return report.happened(Happened::NotStarted(SpawnError::Other(words))).await;
         }
     };
+    let pid = child.id();
     let last_words = Arc::new(LastWords::default());
-    let (Some(stdin), Some(stdout), Some(stderr)) =
+    let (Some(mut stdin), Some(stdout), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         return;
@@ -168,9 +187,18 @@ async fn run_program(mut command: Command, wire: Wire, report: Report) {
     #[cfg(target_os = "linux")]
     widen(&stdin);
     let listening = tokio::spawn(listen(stderr, last_words.clone(), report.id));
-    exchange(Transport::streams(stdout, stdin), wire, &report).await;
-    // Its stdout has ended or was dropped by us; either way the guard is about to exit.
-    let exit = reap(&mut child).await;
+    if let Err(error) = stdin.write_all(&variables).await {
+        tracing::warn!(connection = %report.id, %error, "the agent did not get its variables");
+    }
+    let transport = Transport::streams(stdout, stdin);
+    let orphaned = exchange(transport, wire, &report, Some(&mut child)).await;
+    // Its stdout has ended or was dropped by us, or the guard is gone: it ends now if it has not.
+    let mut exit = reap(&mut child).await;
+    if let Exit::Signal(signal) = exit
+        && (orphaned || guard::end_orphans(pid).await)
+    {
+        exit = Exit::Unguarded(signal);
+    }
     if timeout(GRACE, listening).await.is_err() {
         tracing::debug!(connection = %report.id, "stderr is still open");
     }
@@ -184,7 +212,7 @@ async fn run_url(url: String, mut wire: Wire, report: Report) {
     };
     match connected {
         Ok(transport) => {
-            exchange(transport, wire, &report).await;
+            exchange(transport, wire, &report, None).await;
             report.closed().await;
         }
         Err(words) => report.happened(Happened::NotStarted(SpawnError::Other(words))).await,
@@ -203,22 +231,35 @@ async fn run_tutor(pauses: u32, wire: Wire, report: Report) {
     let (input, output) = tokio::io::split(theirs);
     let playing = tokio::spawn(play(scenario, input, output, Host::Embedded));
     let (stdout, stdin) = tokio::io::split(ours);
-    exchange(Transport::streams(stdout, stdin), wire, &report).await;
+    exchange(Transport::streams(stdout, stdin), wire, &report, None).await;
     playing.abort();
     report.closed().await;
 }
 
-/// Moves bytes both ways until the agent closes its end, or until we have closed ours and it has
-/// had its grace.
-async fn exchange(transport: Transport, wire: Wire, report: &Report) {
+/// Moves bytes both ways until the agent closes its end, until we have closed ours and it has had
+/// its grace, or until its guard is gone: an agent that nobody watches over is not listened to.
+/// Whether the guard left something that had to be ended.
+async fn exchange(
+    transport: Transport,
+    wire: Wire,
+    report: &Report,
+    guard: Option<&mut Child>,
+) -> bool {
     report.happened(Happened::Started).await;
     let Transport { mut reader, writer } = transport;
     let Wire { to_send, unsent, mut stopped } = wire;
     let writing = tokio::spawn(write(writer, to_send, unsent.clone()));
     let mut deadline = None;
+    let mut orphaned = false;
+    let mut guard_ends = pin!(end_of_guard(guard));
     loop {
         let end = deadline.unwrap_or_else(Instant::now);
         tokio::select! {
+            found = &mut guard_ends => {
+                orphaned = found;
+                listen_to_rest(&mut reader, report).await;
+                break;
+            }
             read = unsent.when_low(reader.read()) => match read {
                 Ok(Some(bytes)) => report.send(Input::Bytes(report.id, bytes)).await,
                 Ok(None) => break,
@@ -234,6 +275,33 @@ async fn exchange(transport: Transport, wire: Wire, report: &Report) {
     }
     // It may hang on an agent that does not read; nobody would read an answer now.
     writing.abort();
+    orphaned
+}
+
+/// Waits for the end of the guard, where there is one, and ends at once what it may have left.
+/// Whether there was anything.
+async fn end_of_guard(guard: Option<&mut Child>) -> bool {
+    let Some(guard) = guard else { return std::future::pending().await };
+    let pid = guard.id();
+    match guard.wait().await {
+        Ok(status) => status.signal().is_some() && guard::end_orphans(pid).await,
+        Err(error) => {
+            tracing::warn!(%error, "waiting for the guard failed");
+            false
+        }
+    }
+}
+
+/// Passes on what is left in the pipe of a program that has ended. Whoever still writes to it then
+/// is out of the guard's reach.
+async fn listen_to_rest(reader: &mut Reader, report: &Report) {
+    let mut rest = REST;
+    while rest > 0
+        && let Ok(Ok(Some(bytes))) = timeout(GRACE, reader.read()).await
+    {
+        rest = rest.saturating_sub(bytes.len());
+        report.send(Input::Bytes(report.id, bytes)).await;
+    }
 }
 
 /// Writes lines until there will be no more, then closes the agent's stdin.

@@ -10,14 +10,14 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::guard;
+use super::guard::{self, ProgramInput};
 use super::input::Input;
 use super::system_error::words;
 use super::utf8::Decoder;
@@ -52,10 +52,10 @@ impl Running {
         inputs: Sender<Input>,
     ) -> Running {
         let (stop, stopped) = oneshot::channel();
-        let process = guard::command(programs);
+        let process = guard::command(programs, ProgramInput::None);
         tokio::spawn(async move {
             let mut output = Output::new(key, inputs);
-            let result = match spawn(process, &command) {
+            let result = match spawn(process, &command).await {
                 Ok((child, pipe)) => follow(child, pipe, stopped, &mut output).await,
                 Err(words) => Err(words),
             };
@@ -67,7 +67,7 @@ impl Running {
 
 /// Starts the command under the guard, which ends it with all its children when we close our end
 /// of the pipe, tell it to, or are no more.
-fn spawn(mut process: Command, command: &CommandLine) -> Result<(Child, Receiver), String> {
+async fn spawn(mut process: Command, command: &CommandLine) -> Result<(Child, Receiver), String> {
     let cwd = command.cwd.as_deref().unwrap_or("/");
     let failed = |error: std::io::Error| words(&error);
     // One pipe for both keeps what it says in order.
@@ -78,12 +78,18 @@ fn spawn(mut process: Command, command: &CommandLine) -> Result<(Child, Receiver
     } else {
         process.arg(&command.command).args(&command.args);
     }
-    process.current_dir(cwd).stdin(Stdio::null());
     // Nobody is there to turn pages, but somebody can show colours.
-    process.envs([("TERM", "xterm-256color"), ("PAGER", "cat"), ("GIT_PAGER", "cat")]);
-    process.env("PWD", cwd).envs(command.env.iter().map(|(name, value)| (name, value)));
+    let ours = [("TERM", "xterm-256color"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("PWD", cwd)];
+    let theirs = command.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let variables = guard::variables(ours.into_iter().chain(theirs))?;
+    process.current_dir(cwd).stdin(Stdio::piped());
     process.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
-    let child = process.spawn().map_err(|error| guard::not_run(&process, &error))?;
+    let mut child = process.spawn().map_err(|error| guard::not_run(&process, &error))?;
+    if let Some(mut stdin) = child.stdin.take()
+        && let Err(error) = stdin.write_all(&variables).await
+    {
+        tracing::warn!(%error, "a command did not get its variables");
+    }
     Ok((child, pipe))
 }
 
@@ -102,6 +108,7 @@ async fn follow(
 ) -> Result<TerminalExit, String> {
     let mut buf = vec![0; READ];
     let mut open = true;
+    let guard = child.id();
     let mut deadline = None;
     let status = loop {
         let end = deadline.unwrap_or_else(Instant::now);
@@ -118,6 +125,10 @@ async fn follow(
             () = sleep_until(end), if deadline.is_some() => return Err("it does not end".to_owned()),
         }
     };
+    // It may have been the guard's end and not the command's.
+    if status.as_ref().is_ok_and(|it| it.signal().is_some()) {
+        guard::end_orphans(guard).await;
+    }
     let mut rest = REST;
     while open
         && rest > 0

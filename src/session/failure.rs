@@ -117,6 +117,8 @@ pub enum Exit {
     Code(i32),
     /// By a signal.
     Signal(i32),
+    /// Its guard was ended by a signal, and it with the guard.
+    Unguarded(i32),
     /// The pipe or socket was closed; there is no process to ask.
     Closed,
 }
@@ -174,6 +176,10 @@ impl fmt::Display for Exit {
         match self {
             Exit::Code(code) => write!(f, "exit code {code}"),
             Exit::Signal(signal) => write!(f, "killed by signal {signal}"),
+            Exit::Unguarded(signal) => write!(
+                f,
+                "acp-guard, which watches over it, was killed by signal {signal}; what it had left running was ended"
+            ),
             Exit::Closed => f.write_str("connection closed"),
         }
     }

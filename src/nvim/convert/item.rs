@@ -221,7 +221,7 @@ fn tell(lua: &Lua, tell: Tell) -> LuaResult<LuaTable> {
 fn exited(effect: LuaTable, exit: Exit) -> LuaResult<LuaTable> {
     Ok(match exit {
         Exit::Code(code) => table!(effect; code: code),
-        Exit::Signal(signal) => table!(effect; signal: signal),
+        Exit::Signal(signal) | Exit::Unguarded(signal) => table!(effect; signal: signal),
         Exit::Closed => effect,
     })
 }
