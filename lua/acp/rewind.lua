@@ -4,6 +4,7 @@
 local client = require('acp.client')
 local find = require('acp.files.find')
 local notify = require('acp.notify')
+local recording = require('acp.rewind.recording')
 local text = require('acp.text')
 
 local M = {}
@@ -30,31 +31,13 @@ local M = {}
 local lists = {}
 ---@type table<integer, acp.Rewinding> by tag
 local going = {}
+---@type table<integer, integer> by session, the turn that is over and still being written down
+local unrecorded = {}
+---@type table<integer, acp.RewindOpts> by session, the rewind that waits for that
+local waiting = {}
 
---- What the editor has of a session's project.
----@param session integer
----@return { open: string[], modified: table[], loaded: string[] }
-local function having(session)
-  local info = require('acp.session').info(session)
-  local root = info and find.resolved(info.cwd) .. '/'
-  local has = { open = {}, modified = {}, loaded = {} }
-  for _, buf in ipairs(root and vim.api.nvim_list_bufs() or {}) do
-    local path = require('acp.files.mirror').path(buf)
-    if path and root and vim.startswith(path, root) then
-      table.insert(has.open, path)
-      if not find.protected(buf) then
-        table.insert(has.loaded, path)
-      end
-      -- What is left of a deleted file is no file.
-      if vim.bo[buf].modified and not require('acp.files.watch').is_gone(buf) then
-        local copied = require('acp.files.mirror').has(buf)
-        local live = require('acp.files.text').live(buf, copied)
-        table.insert(has.modified, vim.tbl_extend('error', live, { path = path }))
-      end
-    end
-  end
-  return has
-end
+--- How long a rewind waits for the record of the last turn, in milliseconds.
+local record_ms = 10000
 
 ---@param tag integer
 local function finish(tag)
@@ -63,7 +46,7 @@ local function finish(tag)
     return
   end
   going[tag] = nil
-  local has = having(it.session)
+  local has = recording.having(it.session)
   local action = { type = 'rewind_done', tag = tag, open = has.open, modified = has.modified }
   client.send(action --[[@as acp.Action]])
   require('acp.events').emit('AcpRewound', it.result)
@@ -236,26 +219,96 @@ end
 
 --- Why a session can't go back to before a turn, if it can't.
 ---@param session integer
----@param turn any
 ---@return true?, acp.Err?
-local function check(session, turn)
+local function check_session(session)
   local info = require('acp.session').info(session)
   local busy = info and vim.list_contains({ 'running', 'waiting', 'cancelling' }, info.state)
   if not require('acp.config').get().rewind.enabled then
     return refuse('not_recorded', 'turns are not recorded', 'Set rewind.enabled to true')
   elseif busy then
     return refuse('busy', 'the agent is working', 'Cancel first: :Acp cancel')
-  elseif
-    type(turn) ~= 'number' and type(turn) ~= 'string' or not M.turn(session, tostring(turn))
-  then
-    local words = ('there is no turn %s to go back to'):format(text.one_line(tostring(turn)))
-    return refuse('no_turn', words, ':Acp rewind lists them')
   end
+  local other = waiting[session] ~= nil
   for _, it in pairs(going) do
-    if it.session == session then
-      return refuse('busy', 'another rewind is not done yet', 'See :Acp permissions')
-    end
+    other = other or it.session == session
   end
+  if other then
+    return refuse('busy', 'another rewind is not done yet', 'See :Acp permissions')
+  end
+  return true
+end
+
+--- Whether there is such a turn.
+---@param session integer
+---@param turn any
+---@return true?, acp.Err?
+local function check_turn(session, turn)
+  local is_name = type(turn) == 'number' or type(turn) == 'string'
+  if is_name and M.turn(session, tostring(turn)) then
+    return true
+  end
+  local words = ('there is no turn %s to go back to'):format(text.one_line(tostring(turn)))
+  return refuse('no_turn', words, ':Acp rewind lists them')
+end
+
+---@param session integer
+---@param opts acp.RewindOpts
+---@return true?, acp.Err?
+local function start(session, opts)
+  local ok, err = check_session(session)
+  if ok then
+    ok, err = check_turn(session, opts.turn)
+  end
+  if not ok then
+    return nil, err
+  end
+  local turn, tag = tostring(opts.turn), require('acp.callbacks').next_tag()
+  local result = { session = session, turn = turn, files = {}, kept = {} }
+  going[tag] =
+    { session = session, turn = turn, on_done = opts.on_done, result = result, left = 0 }
+  local action = { type = 'rewind', session = session, tag = tag, turn = turn }
+  action = vim.tbl_extend('error', action, recording.having(session))
+  local sent
+  sent, err = client.send(action --[[@as acp.Action]])
+  if not sent then
+    going[tag] = nil
+    return nil, err
+  end
+  return true
+end
+
+--- Goes on with the rewind that waits for the record of the last turn.
+---@param session integer
+---@param err? acp.Err why it will not be
+local function resume(session, err)
+  local opts, ok = waiting[session], nil
+  waiting[session] = nil
+  if not opts then
+    return
+  elseif not err then
+    ok, err = start(session, opts)
+  end
+  if not ok and opts.on_done then
+    client.guard('the callback of a rewind', opts.on_done, err)
+  end
+end
+
+--- Puts a rewind off until the last turn is written down, for a while.
+---@param session integer
+---@param opts acp.RewindOpts
+---@return true?, acp.Err?
+local function wait_for_record(session, opts)
+  local ok, err = check_session(session)
+  if not ok then
+    return nil, err
+  end
+  waiting[session] = opts
+  vim.defer_fn(function()
+    if waiting[session] == opts then
+      local words = 'the last turn is still being recorded'
+      resume(session, { code = 'busy', message = words, hint = 'Try again in a moment' })
+    end
+  end, record_ms)
   return true
 end
 
@@ -265,28 +318,17 @@ end
 function M.rewind(opts)
   local session, err = require('acp.session').resolve(opts.session)
   local ok
-  if session then
-    ok, err = check(session, opts.turn)
+  if session and unrecorded[session] then
+    ok, err = wait_for_record(session, opts)
+  elseif session then
+    ok, err = start(session, opts)
   end
-  if session and ok then
-    local turn, tag = tostring(opts.turn), require('acp.callbacks').next_tag()
-    local result = { session = session, turn = turn, files = {}, kept = {} }
-    going[tag] =
-      { session = session, turn = turn, on_done = opts.on_done, result = result, left = 0 }
-    local action = { type = 'rewind', session = session, tag = tag, turn = turn }
-    action = vim.tbl_extend('error', action, having(session))
-    ok, err = client.send(action --[[@as acp.Action]])
-    if ok then
-      return true
-    end
-    going[tag] = nil
-  end
-  if opts.on_done then
+  if not ok and opts.on_done then
     client.defer(function()
       opts.on_done(err)
     end)
   end
-  return nil, err
+  return ok, err
 end
 
 --- Where the snapshots are.
@@ -295,69 +337,32 @@ function M.folder()
   return require('acp.options').snapshots()
 end
 
---- Whether a buffer is yet to follow what an agent has written.
----@param behind string[] files that may be ahead of their buffers
----@return boolean
-local function is_late(behind)
-  if require('acp.files.job').busy() then
-    return true
-  elseif #behind == 0 then
-    return false
-  end
-  local watch = require('acp.files.watch')
-  local buffers = watch.buffers()
-  for _, path in ipairs(behind) do
-    if buffers[path] and watch.is_behind(buffers[path]) then
-      return true
-    end
-  end
-  return false
-end
-
---- How long what there is may be waited for, in milliseconds. The core hears nobody who is later
---- than half of what a prompt may wait.
----@return number
-local function patience()
-  local wait = require('acp.config').get().rewind.wait_ms
-  return math.min(math.max(500, wait / 2), 4000) * 0.9
-end
-
---- Tells what there is, once the buffers have what the agent has written; for a while.
----@param effect acp.Recording
----@param tries integer
----@param since integer
-local function record(effect, tries, since)
-  local soon = tries > 0 and vim.uv.now() - since < patience()
-  if soon and is_late(effect.behind) then
-    vim.defer_fn(function()
-      record(effect, tries - 1, since)
-    end, 20)
-    return
-  end
-  local has = having(effect.session)
-  client.send({
-    type = 'recording',
-    session = effect.session,
-    turn = effect.turn,
-    open = has.open,
-    modified = has.modified,
-  } --[[@as acp.Action]])
-end
-
 --- Starts listening to the core.
 function M.attach()
   ---@param effect acp.Recording
   client.subscribe('recording', function(effect)
-    record(effect, 20, vim.uv.now())
+    recording.answer(effect)
   end)
   ---@param effect acp.Turns
   client.subscribe('turns', function(effect)
-    lists[effect.session] = effect.turns
+    local session = effect.session
+    lists[session] = effect.turns
+    if effect.ended and effect.ended == unrecorded[session] then
+      unrecorded[session] = nil
+      resume(session)
+    end
+  end)
+  ---@param effect acp.TurnFinished
+  client.subscribe('turn_finished', function(effect)
+    if effect.turn and require('acp.config').get().rewind.enabled then
+      unrecorded[effect.session] = effect.turn
+    end
   end)
   client.subscribe('rewound', rewound)
   ---@param effect acp.SessionEffect
   client.subscribe('closed', function(effect)
-    lists[effect.session] = nil
+    lists[effect.session], unrecorded[effect.session] = nil, nil
+    resume(effect.session, { code = 'session_closed', message = 'the session was closed' })
   end)
 end
 

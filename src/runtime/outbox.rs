@@ -12,8 +12,7 @@ use super::merging::Merged;
 use super::placing::Placed;
 use super::published::Summary;
 use super::reviews::Hunks;
-use super::rewind::Rewound;
-use super::rewind::records::Record;
+use super::rewind::{Rewound, Turns};
 use crate::session::effect::Tell;
 use crate::session::ids::{SessionId, Tag, TurnId};
 use crate::view::detail::Header;
@@ -60,7 +59,7 @@ pub enum Item {
     /// their buffers were last in step with.
     Record(SessionId, TurnId, Vec<String>),
     /// The turns of a session that can be undone, oldest first.
-    Turns(SessionId, Vec<Record>),
+    Turns(Turns),
     /// What came of a rewind.
     Rewound(Rewound),
     /// What a repository says, or a piece of it.

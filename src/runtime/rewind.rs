@@ -84,6 +84,17 @@ pub enum Wanted {
     Done(Tag, Having),
 }
 
+/// The turns of a session that can be undone.
+#[derive(Debug)]
+pub struct Turns {
+    /// Which session.
+    pub session: SessionId,
+    /// The turn whose end is told with it: whether or not it can be undone, nothing more comes of it.
+    pub ended: Option<TurnId>,
+    /// What is known of them, oldest first.
+    pub records: Vec<Record>,
+}
+
 /// What came of going back.
 #[derive(Debug)]
 pub struct Rewound {
@@ -282,7 +293,9 @@ impl Rewind {
         let (outbox, inputs) = (self.outbox.clone(), self.inputs.clone());
         tokio::spawn(async move {
             let mut last = whose.turn.clone().lock_owned().await;
-            let Ok((mut record, late)) = before.await else { return };
+            let Ok((mut record, late)) = before.await else {
+                return whose.tell_on_thread(outbox, turn);
+            };
             let extra = editor(having, whose.config.wait).await;
             let work = move || {
                 record.late = late.since().is_some();
@@ -301,7 +314,7 @@ impl Rewind {
                 }
                 let changed: Vec<_> = record.files.into_iter().map(|it| it.changed).collect();
                 whose.found(&changed, begun.at, |found| inputs.blocking_send(found).map_err(drop));
-                whose.tell(&outbox);
+                whose.tell(&outbox, Some(turn));
             };
             if let Err(error) = tokio::task::spawn_blocking(work).await {
                 tracing::error!(%error, "a record failed");
@@ -317,7 +330,7 @@ impl Rewind {
         tokio::spawn(async move {
             let mut last = whose.turn.clone().lock_owned().await;
             let work = move || {
-                whose.tell(&outbox);
+                whose.tell(&outbox, None);
                 let age = Duration::from_secs(whose.config.days * 24 * 3600);
                 if let Err(error) = whose.snapshots.forget_others(age) {
                     tracing::debug!(%error, "other projects stay");
@@ -401,7 +414,7 @@ impl Rewind {
                 if let Err(error) = record.end(&whose.snapshots, having.extra()) {
                     tracing::warn!(%error, "this rewind is not recorded");
                 }
-                whose.tell(&outbox);
+                whose.tell(&outbox, None);
             };
             if let Err(error) = tokio::task::spawn_blocking(work).await {
                 tracing::error!(%error, "a record failed");
@@ -428,7 +441,13 @@ impl Whose {
         Ok(record)
     }
 
-    fn tell(&self, outbox: &Outbox) {
+    /// The same where nobody may wait.
+    fn tell_on_thread(self, outbox: Arc<Outbox>, ended: TurnId) {
+        tokio::task::spawn_blocking(move || self.tell(&outbox, Some(ended)));
+    }
+
+    /// Tells the editor which turns there are.
+    fn tell(&self, outbox: &Outbox, ended: Option<TurnId>) {
         let (keep, days) = (self.config.keep, self.config.days);
         // What is for the review alone leaves contents behind, and no turn to expire.
         if (records::expire(&self.snapshots, keep, days) || !self.config.undo)
@@ -436,11 +455,11 @@ impl Whose {
         {
             tracing::warn!(%error, "old contents stay");
         }
-        let mut turns = records::of(&self.snapshots, &self.key);
+        let mut records = records::of(&self.snapshots, &self.key);
         if !self.config.undo {
-            turns.clear();
+            records.clear();
         }
-        outbox.push([Item::Turns(self.session, turns)]);
+        outbox.push([Item::Turns(Turns { session: self.session, ended, records })]);
     }
 }
 

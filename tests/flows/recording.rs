@@ -129,7 +129,7 @@ fn what_the_agent_shall_know_comes_with_the_next_prompt() {
     world.wish(Wish::Note { session: ONE, text: "rewound".into() });
     say(&mut world, "/compact", 1);
     recorded(&mut world, 1);
-    assert_eq!(sent(&world), ["/compact", "rewound"]);
+    assert_eq!(sent(&world), ["/compact", "\n\nrewound\n"], "agents may join blocks as they are");
     assert_eq!(world.texts(), ["/compact"], "it is not the user who says it");
     let result = Ok(StopReason::EndTurn);
     world.answers(Answer::Prompt { session: ONE, turn: TurnId(1), result });

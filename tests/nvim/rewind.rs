@@ -215,6 +215,44 @@ nvim_tests! {
         }
     }
 
+    /// Whoever hears that a turn is over may undo it: what it changed is written down meanwhile.
+    fn a_turn_is_undone_as_soon_as_it_is_over(target: &Target) {
+        let turns = [vec![on_disk("a.txt", "one\n")], vec![on_disk("a.txt", "two\n")]];
+        let mut nvim = with_options(target, Options::default(), &agent(&turns));
+        project(&nvim);
+        lua(&mut nvim, "
+            local acp = require('acp')
+            _G.events = {}
+            vim.api.nvim_create_autocmd('User', { pattern = 'AcpTurnFinished', callback = function(ev)
+              local ok, err = acp.rewind({ session = ev.data.session, turn = ev.data.turn, on_done = function(err, result)
+                table.insert(_G.events, err and err.code or result.turn .. ' ' .. #result.files)
+              end })
+              table.insert(_G.events, ok or err.code)
+            end })
+            acp.open({ focus = false })
+            acp.prompt('prompt 1', { on_done = function() end })
+        ");
+        let undone = |nvim: &mut Nvim, events: &Value| {
+            nvim.wait_until(&format!("{events}"), DEADLINE, |nvim| lua(nvim, "return _G.events") == *events);
+        };
+        undone(&mut nvim, &json!([true, "1 1"]));
+        assert_eq!(nvim.scratch().read("a.txt"), OLD);
+        // From the callback, and only once the first is done with.
+        lua(&mut nvim, "
+            vim.api.nvim_clear_autocmds({ event = 'User', pattern = 'AcpTurnFinished' })
+            _G.events = {}
+            local acp = require('acp')
+            acp.prompt('prompt 2', { on_done = function()
+              local again = { turn = 2, on_done = function(err, result) table.insert(_G.events, err and err.code or result.turn) end }
+              acp.rewind(again)
+              acp.rewind(again)
+              acp.rewind({ turn = 99, on_done = function(err) table.insert(_G.events, err.code) end })
+            end })
+        ");
+        undone(&mut nvim, &json!(["busy", "busy", "2"]));
+        assert_eq!(nvim.scratch().read("a.txt"), OLD);
+    }
+
     fn what_the_user_did_stays(target: &Target) {
         let mut nvim = with_options(target, Options::default(), &three_turns());
         project(&nvim);

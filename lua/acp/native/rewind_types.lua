@@ -28,6 +28,7 @@
 
 ---@class (exact) acp.Turns: acp.SessionEffect type "turns"
 ---@field turns acp.RewindTurn[] newest first
+---@field ended? integer the turn whose end is told with it
 
 --- What came of a rewind. With `err` there is nothing else.
 ---@class (exact) acp.Rewound: acp.SessionEffect type "rewound"

@@ -59,7 +59,7 @@ pub(in crate::nvim) fn batch(lua: &Lua, items: Vec<Item>) -> LuaResult<LuaTable>
                 let it = table!(lua, type: kind, session: session, turn: turn, behind: behind);
                 effects.raw_push(it)?;
             }
-            Item::Turns(session, it) => effects.raw_push(rewind::turns(lua, session, &it)?)?,
+            Item::Turns(it) => effects.raw_push(rewind::turns(lua, &it)?)?,
             Item::Rewound(it) => effects.raw_push(rewind::rewound(lua, it)?)?,
             Item::Git(it) => {
                 let bytes = lua.create_string(&it.bytes)?;

@@ -7,7 +7,7 @@ use mlua::prelude::{Lua, LuaResult, LuaTable};
 use super::{list, merge, text, texts};
 use crate::runtime::handle::Action;
 use crate::runtime::rewind::records::{Entry, Record};
-use crate::runtime::rewind::{Config, Having, Refused, Rewound, Unsaved, Wanted};
+use crate::runtime::rewind::{Config, Having, Refused, Rewound, Turns, Unsaved, Wanted};
 use crate::session::ids::{SessionId, TurnId};
 
 /// How many files of a turn are told: nobody reads more.
@@ -58,7 +58,7 @@ fn having(table: &LuaTable) -> LuaResult<Having> {
 }
 
 /// The effect that tells what can be undone, newest first.
-pub(super) fn turns(lua: &Lua, session: SessionId, records: &[Record]) -> LuaResult<LuaTable> {
+pub(super) fn turns(lua: &Lua, it: &Turns) -> LuaResult<LuaTable> {
     let file = |lua: &Lua, it: &Entry| {
         let (added, removed) = it.lines.unzip();
         let path = it.changed.path.0.to_string_lossy();
@@ -73,8 +73,9 @@ pub(super) fn turns(lua: &Lua, session: SessionId, records: &[Record]) -> LuaRes
             added: added, removed: removed, complete: it.complete && !it.late, interrupted: it.interrupted,
         ))
     };
-    let turns = list(lua, records.iter().rev(), turn)?;
-    Ok(table!(lua, type: "turns", session: session.0, turns: turns))
+    let turns = list(lua, it.records.iter().rev(), turn)?;
+    let ended = it.ended.map(|it| it.0);
+    Ok(table!(lua, type: "turns", session: it.session.0, turns: turns, ended: ended))
 }
 
 /// The effect that tells what came of it.

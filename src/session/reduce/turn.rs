@@ -74,8 +74,8 @@ impl State {
             _ => return,
         };
         let mut content = session.fit(&running.content, can.unwrap_or_default(), out);
-        // At the end: what begins with a slash is a command.
-        content.extend(session.note.take().map(Content::Text));
+        // At the end: what begins with a slash is a command. Agents may join blocks as they are.
+        content.extend(session.note.take().map(|it| Content::Text(format!("\n\n{it}\n"))));
         session.turn = Turn::Running(running);
         let call = Call::Prompt { session: id, remote, turn, content };
         out.effects.push(Effect::Call { connection, call });
