@@ -37,26 +37,7 @@ fn session() -> Session {
         patience: Duration::ZERO,
     };
     let mut session = Session::new(SessionId(1), launch, Origin::New);
-    let tool_call = ToolCall {
-        id: "1".into(),
-        title: "title".into(),
-        name: None,
-        kind: Default::default(),
-        status: ToolStatus::Pending,
-        content: vec![],
-        locations: vec![],
-        raw_input: None,
-        given: Default::default(),
-        raw_output: None,
-        parent: None,
-        subagent: None,
-        diffs: vec![],
-        stopped: vec![],
-        revision: 0,
-        left_out: 0,
-        began: Duration::ZERO,
-        ended: None,
-    };
+    let tool_call = ToolCall { id: "1".into(), title: "title".into(), ..Default::default() };
     session.entries.push(Entry::ToolCall(Box::new(tool_call)));
     session.tool_calls.insert("1".into(), 0);
     session
@@ -258,6 +239,32 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_command_that_failed_looks_failed() {
+    let mut session = session();
+    let call = tool_call(&mut session);
+    call.status = ToolStatus::Completed;
+    call.content = vec![ToolContent::Block(Content::Text("one\n".into()))];
+    call.exit = Some(TerminalExit { code: Some(3), signal: None });
+    let screen = Screen::of(&session, None, false);
+    assert_eq!(screen.left.lines, ["one", "exit code 3"]);
+    assert_eq!(screen.left.groups("exit code 3"), [("exit code 3".to_owned(), Group::Error)]);
+    assert_eq!(screen.header.unwrap().status, "failed");
+}
+
+#[test]
+fn what_is_over_has_nothing_yet_to_come() {
+    let mut session = session();
+    let lines = |session: &Session| Screen::of(session, None, false).left.lines;
+    assert_eq!(lines(&session), ["nothing yet"]);
+    tool_call(&mut session).status = ToolStatus::Completed;
+    assert_eq!(lines(&session), ["no output"]);
+    tool_call(&mut session).status = ToolStatus::Unfinished;
+    session.now = Duration::from_secs(5);
+    let header = Screen::of(&session, None, false).header.unwrap();
+    assert_eq!((header.status.as_str(), header.elapsed, header.live), ("unfinished", None, false));
 }
 
 #[test]

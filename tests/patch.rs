@@ -160,22 +160,8 @@ fn tool_call(id: usize, title: &str) -> ToolCall {
     ToolCall {
         id: id.to_string().into(),
         title: title.into(),
-        name: None,
-        kind: Default::default(),
-        status: ToolStatus::Pending,
-        content: vec![],
-        locations: vec![],
-        given: Default::default(),
         raw_input: Some(r#"{"key":"value"}"#.into()),
-        raw_output: None,
-        parent: None,
-        subagent: None,
-        diffs: vec![],
-        stopped: vec![],
-        revision: 0,
-        left_out: 0,
-        began: Duration::ZERO,
-        ended: None,
+        ..Default::default()
     }
 }
 

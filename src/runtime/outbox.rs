@@ -58,7 +58,8 @@ pub enum Item {
     /// What the editor has is to be recorded, before or after this turn. These files are not what
     /// their buffers were last in step with.
     Record(SessionId, TurnId, Vec<String>),
-    /// The turns of a session that can be undone, oldest first.
+    /// The turns of a session that can be undone. Tells the end of one too, so each is heard, and after
+    /// the turn's own end.
     Turns(Turns),
     /// What came of a rewind.
     Rewound(Rewound),
@@ -79,7 +80,6 @@ enum Topic {
     Worked(SessionId),
     /// All of them are in the chat.
     Notice(SessionId),
-    Turns(SessionId),
     Detail(SurfaceId),
 }
 
@@ -88,7 +88,6 @@ impl Item {
         Some(match self {
             Item::Session(summary) => Topic::Session(summary.id),
             Item::Detail(surface, _) => Topic::Detail(*surface),
-            Item::Turns(session, _) => Topic::Turns(*session),
             Item::Tell(Tell::SessionChanged(session)) => Topic::Session(*session),
             Item::Tell(Tell::SettingsChanged(session)) => Topic::Settings(*session),
             Item::Tell(Tell::QueueChanged(session)) => Topic::Queue(*session),

@@ -48,6 +48,8 @@ pub enum Role {
 pub enum Note {
     /// The turn ended for another reason than being done.
     Stopped(StopReason),
+    /// The turn ended as if it were done, and the agent said and did nothing in it.
+    Unanswered,
     /// The user took prompts back before they were sent.
     Withdrawn,
     /// The agent was started again and remembers nothing of the earlier turns.

@@ -18,7 +18,7 @@ use super::rule::Rule;
 use super::settings::Settings;
 use super::subject::Subject;
 use super::terminal::Terminals;
-use super::tool_call::ToolCallId;
+use super::tool_call::{TerminalExit, ToolCall, ToolCallId, ToolStatus};
 
 /// All sessions, all runs of agents they use, and what is still to be answered.
 #[derive(Debug, Default)]
@@ -371,6 +371,26 @@ impl Session {
             now: Duration::ZERO,
             too_many: HashSet::new(),
             unknown: VecDeque::new(),
+        }
+    }
+
+    /// How the command of a tool call ended, as far as anybody has told.
+    pub fn exit_of<'a>(&'a self, tool_call: &'a ToolCall) -> Option<&'a TerminalExit> {
+        let terminals =
+            tool_call.terminals().filter_map(|id| self.terminals.get(id)?.exit.as_ref());
+        tool_call.exit.as_ref().or(terminals.last())
+    }
+
+    /// How a tool call stands, for people: the agent may call done what has failed, and failed what
+    /// was not allowed.
+    pub fn shown_status(&self, tool_call: &ToolCall) -> ToolStatus {
+        match tool_call.status {
+            ToolStatus::Completed if self.exit_of(tool_call).is_some_and(TerminalExit::failed) => {
+                ToolStatus::Failed
+            }
+            ToolStatus::Completed => ToolStatus::Completed,
+            _ if tool_call.rejected_by.is_some() => ToolStatus::Rejected,
+            status => status,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tool calls: what the agent does, as it tells it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ pub type ToolCallId = Arc<str>;
 pub type TerminalId = Arc<str>;
 
 /// One thing the agent does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolCall {
     /// The agent's id.
     pub id: ToolCallId,
@@ -50,10 +51,23 @@ pub struct ToolCall {
     /// How many parts of it (pieces of content, places) were too many to be kept: what it shows is
     /// not all of it.
     pub left_out: usize,
+    /// How a command ended, where the agent tells so beside any terminal.
+    pub exit: Option<TerminalExit>,
+    /// Who did not allow it, as answered last.
+    pub rejected_by: Option<RejectedBy>,
     /// When it was first heard of.
     pub began: Duration,
     /// When it was finished.
     pub ended: Option<Duration>,
+}
+
+/// Who does not allow a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectedBy {
+    /// The user.
+    User,
+    /// A rule of the user.
+    Rule,
 }
 
 /// An agent that works for the agent.
@@ -92,6 +106,8 @@ pub struct ToolCallUpdate {
     pub given: Option<Box<Given>>,
     /// See [`ToolCall::raw_output`].
     pub raw_output: Option<Box<str>>,
+    /// See [`ToolCall::exit`].
+    pub exit: Option<TerminalExit>,
     /// See [`ToolCall::parent`].
     pub parent: Option<ToolCallId>,
     /// The subagent that makes it, by the name that [`Subagent::remote`] has; for agents that do
@@ -158,6 +174,11 @@ pub enum ToolStatus {
     Failed,
     /// The user cancelled the turn it was part of.
     Cancelled,
+    /// It was not allowed. Our word, not the agent's.
+    Rejected,
+    /// The turn is over, and the agent never told what became of it. Our guess: whatever the agent
+    /// says later is better.
+    Unfinished,
 }
 
 /// What a tool call shows.
@@ -214,6 +235,32 @@ impl ToolCallUpdate {
     }
 }
 
+impl TerminalExit {
+    /// Whether a shell would call it a failure.
+    pub fn failed(&self) -> bool {
+        self.signal.is_some() || self.code.is_some_and(|it| it != 0)
+    }
+}
+
+impl ToolCall {
+    /// What it does, for people who work in `cwd`. A title that only repeats what sort of thing it is
+    /// says less than what the tool was given.
+    pub fn label(&self, cwd: &str) -> Cow<'_, str> {
+        let title = self.title.trim();
+        let repeats = |word: &str| title.eq_ignore_ascii_case(word);
+        if !repeats(self.kind.word()) && !self.name.as_deref().is_some_and(repeats) {
+            return Cow::Borrowed(&self.title);
+        }
+        let Given { command, url, paths, .. } = &self.given;
+        let given = command.as_ref().map(|it| it.text().into());
+        let given = given.or(url.as_deref().map(Cow::Borrowed));
+        let inside = |path| str::strip_prefix(path, cwd)?.strip_prefix('/');
+        let path = paths.first().map(String::as_str);
+        let given = given.or(path.map(|it| Cow::Borrowed(inside(it).unwrap_or(it))));
+        given.filter(|it| !it.trim().is_empty()).unwrap_or(Cow::Borrowed(&self.title))
+    }
+}
+
 impl ToolKind {
     /// The word on the wire.
     pub fn word(&self) -> &str {
@@ -242,6 +289,8 @@ impl ToolStatus {
             ToolStatus::Completed => "completed",
             ToolStatus::Failed => "failed",
             ToolStatus::Cancelled => "cancelled",
+            ToolStatus::Rejected => "rejected",
+            ToolStatus::Unfinished => "unfinished",
         }
     }
 

@@ -8,7 +8,7 @@ mod input;
 mod output;
 mod page;
 mod shown;
-mod terminal;
+pub(super) mod terminal;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,21 +177,27 @@ impl Detail {
             Tab::Input => Some(input::render(tool_call)),
         };
         if let Some(page) = page {
-            self.page(keep, page, update);
+            let nothing = match tool_call.status.is_final() {
+                true => "no output",
+                false => "nothing yet",
+            };
+            self.page(keep, page, nothing, update);
         }
-        let status = tool_call.status;
-        let until = tool_call.ended.unwrap_or(session.now);
+        let status = session.shown_status(tool_call);
+        let live = !tool_call.status.is_final();
+        // Of what was left unfinished nobody knows when it stopped.
+        let until = tool_call.ended.or(live.then_some(session.now));
         Header {
-            title: tool_call.title.clone(),
+            title: tool_call.label(&session.launch.cwd).into_owned(),
             kind: tool_call.kind.word().to_owned(),
             status: status.word().to_owned(),
-            elapsed: Some(until.saturating_sub(tool_call.began)),
+            elapsed: until.map(|it| it.saturating_sub(tool_call.began)),
             tabs,
             tab,
             files: diff::files(tool_call),
             locations: tool_call.locations.clone(),
             attachments: output::attached(tool_call),
-            live: !status.is_final(),
+            live,
             gone: false,
         }
     }
@@ -230,7 +236,7 @@ impl Detail {
 
     fn message(&mut self, message: &Message, update: &mut Update) -> Header {
         let contents = || message.attachments.iter().map(|it| &it.content);
-        self.page(0, output::render_attached(contents()), update);
+        self.page(0, output::render_attached(contents()), "nothing", update);
         Header {
             attachments: output::attachments(contents()),
             kind: "message".to_owned(),
@@ -238,9 +244,10 @@ impl Detail {
         }
     }
 
-    fn page(&mut self, keep: usize, mut page: Page, update: &mut Update) {
+    /// Shows rows below those that are kept; without any, that there is `nothing`.
+    fn page(&mut self, keep: usize, mut page: Page, nothing: &str, update: &mut Update) {
         if keep == 0 && page.is_empty() {
-            page.words("nothing yet", Group::Muted, Row::default());
+            page.words(nothing, Group::Muted, Row::default());
         }
         self.left.show(keep, page.into_block(), &mut update.left);
         if self.split {
@@ -252,7 +259,7 @@ impl Detail {
     /// What is gone stays on the screen as it was.
     fn gone(&mut self, update: &mut Update) -> Header {
         let header = self.header.clone().unwrap_or_else(|| {
-            self.page(0, Page::default(), update);
+            self.page(0, Page::default(), "nothing", update);
             Header::empty()
         });
         Header { live: false, gone: true, ..header }

@@ -25,7 +25,7 @@ pub fn markdown(session: &Session, index: usize) -> String {
     }
     match entry {
         Entry::Message(message) => text.push_str(&message.text),
-        Entry::ToolCall(tool_call) => text.push_str(&tool_call::words(tool_call)),
+        Entry::ToolCall(tool_call) => text.push_str(&tool_call::words(session, tool_call)),
         Entry::Failure(failure) => {
             text.push_str(&format!("> **{}**", failure.message()));
             for line in last_words(failure) {

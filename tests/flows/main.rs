@@ -7,6 +7,7 @@ mod support;
 
 mod commands;
 mod duties;
+mod endings;
 mod limits;
 mod making;
 mod recording;

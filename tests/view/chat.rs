@@ -68,22 +68,9 @@ impl Chat {
         self.session.entries.push(Entry::ToolCall(Box::new(ToolCall {
             id,
             title: title.into(),
-            name: None,
             kind,
             status: ToolStatus::Completed,
-            content: vec![],
-            locations: vec![],
-            raw_input: None,
-            given: Default::default(),
-            raw_output: None,
-            parent: None,
-            subagent: None,
-            diffs: vec![],
-            stopped: vec![],
-            revision: 0,
-            left_out: 0,
-            began: Duration::ZERO,
-            ended: None,
+            ..Default::default()
         })));
         self.tool_call(number)
     }

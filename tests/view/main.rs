@@ -17,11 +17,14 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use acp_nvim::session::command_line::Command;
 use acp_nvim::session::content::Content;
 use acp_nvim::session::entry::{Entry, Note, Role, StopReason};
 use acp_nvim::session::failure::{Exit, Failure};
 use acp_nvim::session::state::Session;
-use acp_nvim::session::tool_call::{ToolKind, ToolStatus};
+use acp_nvim::session::subject::Given;
+use acp_nvim::session::terminal::Terminal;
+use acp_nvim::session::tool_call::{RejectedBy, TerminalExit, ToolContent, ToolKind, ToolStatus};
 use acp_nvim::view::model::{Group, Look};
 use acp_nvim::view::screen::Screen;
 use buffer::Buffer;
@@ -147,6 +150,36 @@ fn tool_calls() {
     chat.session.now = Duration::from_secs(12);
     chat.say(Role::Agent, "So far.");
     check("tool_calls", &chat.session, &[]);
+}
+
+/// What became of tool calls, beyond what their agents say.
+#[test]
+fn tool_calls_and_what_became_of_them() {
+    let mut chat = Chat::new();
+    let failed =
+        |code, signal: Option<&str>| Some(TerminalExit { code, signal: signal.map(str::to_owned) });
+    chat.tool(ToolKind::Execute, "exit 3").exit = failed(Some(3), None);
+    chat.tool(ToolKind::Execute, "true").exit = failed(Some(0), None);
+    chat.tool(ToolKind::Execute, "in a terminal").content = vec![ToolContent::Terminal("t".into())];
+    let mut terminal = Terminal::new(None);
+    terminal.exit = failed(None, Some("9"));
+    chat.session.terminals.begin("t".into(), terminal);
+    for (by, status) in [
+        (RejectedBy::User, ToolStatus::Rejected),
+        (RejectedBy::User, ToolStatus::Failed),
+        (RejectedBy::Rule, ToolStatus::Pending),
+    ] {
+        let call = chat.tool(ToolKind::Edit, "rejected");
+        (call.rejected_by, call.status) = (Some(by), status);
+    }
+    chat.tool(ToolKind::Read, "never closed").status = ToolStatus::Unfinished;
+    let command = Some(Command::Line("ls -la\nnext".into()));
+    chat.tool(ToolKind::Execute, "execute").given = Given { command, ..Default::default() };
+    chat.tool(ToolKind::Read, "Read").given =
+        Given { paths: vec!["/project/src/a.rs".into()], ..Default::default() };
+    chat.tool(ToolKind::Fetch, "fetch");
+    chat.session.entries.push(Entry::Note(Note::Unanswered));
+    check("tool_call_outcomes", &chat.session, &[]);
 }
 
 #[test]

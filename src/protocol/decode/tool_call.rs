@@ -39,6 +39,7 @@ pub(super) fn tool_call(value: Value) -> Result<(ToolCallId, Box<ToolCallUpdate>
         raw_input: raw(&input),
         given,
         raw_output: raw(&output),
+        exit: exit(&output),
         parent,
         made_by,
         subagent,
@@ -50,6 +51,13 @@ pub(super) fn tool_call(value: Value) -> Result<(ToolCallId, Box<ToolCallUpdate>
 
 fn named_in(meta: &Value) -> Option<String> {
     meta.pointer("/claudeCode/toolName").and_then(Value::as_str).map(str::to_owned)
+}
+
+/// How a command ended, where an agent that runs it by itself tells so in what the tool gave.
+fn exit(output: &Value) -> Option<TerminalExit> {
+    let places = ["/metadata/exit", "/metadata/exitCode", "/exit_code", "/exitCode"];
+    let code = places.iter().find_map(|place| output.pointer(place)?.as_i64())?;
+    Some(TerminalExit { code: Some(code as u32), signal: None })
 }
 
 fn raw(value: &Value) -> Option<Box<str>> {

@@ -136,6 +136,7 @@ impl State {
         if let Ok(answer) = &answer {
             self.audit_answer((id, by), answer, out);
             self.remember_allowed(id, answer);
+            self.note_rejection(id, answer, out);
         }
         self.settle(id, answer, out);
     }

@@ -137,6 +137,10 @@ impl State {
         out.tell(Tell::SettingsChanged(id));
         out.tell(Tell::Ready(id));
         self.deliver_held(connection, &remote, out);
+        // What was not closed then is not going on now.
+        if let (Make::Load(_), Some(session)) = (&how, self.sessions.get_mut(&id)) {
+            session.close_tool_calls(out);
+        }
         self.next_prompt(id, out);
     }
 

@@ -10,7 +10,7 @@ use crate::session::question::{Body, Permission, PermissionKind, PermissionOptio
 use crate::session::rule::{self, Rule, Verdict};
 use crate::session::state::{OpenAsk, Session, State, Turn};
 use crate::session::subject::Subject;
-use crate::session::tool_call::{ToolCallId, ToolCallUpdate};
+use crate::session::tool_call::{RejectedBy, ToolCallId, ToolCallUpdate};
 
 impl State {
     pub(super) fn permission(
@@ -23,6 +23,7 @@ impl State {
             return out.reply(reply, Err(no_session(remote)));
         };
         session.tool_call(tool_call.clone(), update, out);
+        session.set_rejected(&tool_call, None, out);
         let id = session.id;
         let permission = session.permission(tool_call, options);
         out.audit(session, &permission, Deed::Asked);
@@ -39,6 +40,11 @@ impl State {
         };
         out.reply(reply, Ok(Reply::Permission(ruling.option.map(|option| option.id))));
         let (verdict, rule) = (ruling.verdict, ruling.rule);
+        if verdict == Verdict::Reject
+            && let Some(session) = self.sessions.get_mut(&id)
+        {
+            session.set_rejected(&permission.tool_call, Some(RejectedBy::Rule), out);
+        }
         out.tell(Tell::Ruled { session: id, title: permission.title, verdict, rule });
     }
 
@@ -71,6 +77,24 @@ impl State {
             && let Some(session) = self.sessions.get_mut(session)
         {
             session.allow_command(permission);
+        }
+    }
+
+    /// Notes at its tool call that the user does not allow it.
+    pub(super) fn note_rejection(&mut self, ask: AskId, answer: &Reply, out: &mut Outcome) {
+        let Some(OpenAsk { session, body: Body::Permission(permission), .. }) = self.asks.get(&ask)
+        else {
+            return;
+        };
+        let Reply::Permission(chosen) = answer else { return };
+        let option = permission.options.iter().find(|it| Some(&it.id) == chosen.as_ref());
+        let rejects = match option.map(|it| it.kind) {
+            Some(PermissionKind::RejectOnce | PermissionKind::RejectAlways) => true,
+            Some(_) => false,
+            None => chosen.is_none(),
+        };
+        if rejects && let Some(session) = self.sessions.get_mut(session) {
+            session.set_rejected(&permission.tool_call, Some(RejectedBy::User), out);
         }
     }
 
@@ -109,7 +133,9 @@ impl Session {
     fn permission(&self, tool_call: ToolCallId, options: Vec<PermissionOption>) -> Permission {
         let entry = self.tool_calls.get(&tool_call).copied();
         let (title, subject, changes) = match entry.and_then(|index| self.entries.get(index)) {
-            Some(Entry::ToolCall(it)) => (it.title.clone(), it.subject(), it.changes()),
+            Some(Entry::ToolCall(it)) => {
+                (it.label(&self.launch.cwd).into_owned(), it.subject(), it.changes())
+            }
             _ => (tool_call.to_string(), Subject::default(), 0),
         };
         let rule = Rule::allowing(&subject, &self.launch);

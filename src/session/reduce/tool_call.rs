@@ -10,7 +10,8 @@ use crate::session::entry::Entry;
 use crate::session::outcome::Outcome;
 use crate::session::state::{Session, Turn};
 use crate::session::tool_call::{
-    Location, Subagent, ToolCall, ToolCallId, ToolCallUpdate, ToolContent, ToolStatus,
+    Location, RejectedBy, Subagent, ToolCall, ToolCallId, ToolCallUpdate, ToolContent, ToolKind,
+    ToolStatus,
 };
 
 impl Session {
@@ -115,6 +116,39 @@ impl Session {
             }
         }
     }
+
+    /// The turn is over: what the agent has not closed will hardly be closed any more.
+    pub(super) fn close_tool_calls(&mut self, out: &mut Outcome) {
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            if let Entry::ToolCall(tool_call) = entry
+                && !tool_call.status.is_final()
+            {
+                let rejected = tool_call.rejected_by.is_some();
+                (tool_call.status, tool_call.ended) = match rejected {
+                    true => (ToolStatus::Rejected, Some(self.now)),
+                    // Nobody knows when.
+                    false => (ToolStatus::Unfinished, None),
+                };
+                out.touch(self.id, index);
+            }
+        }
+    }
+
+    /// Notes who did not allow a tool call, or that it is allowed or asked about again.
+    pub(super) fn set_rejected(
+        &mut self,
+        id: &ToolCallId,
+        by: Option<RejectedBy>,
+        out: &mut Outcome,
+    ) {
+        let Some(index) = self.tool_calls.get(id).copied() else { return };
+        if let Some(Entry::ToolCall(tool_call)) = self.entries.get_mut(index)
+            && tool_call.rejected_by != by
+        {
+            tool_call.rejected_by = by;
+            out.touch(self.id, index);
+        }
+    }
 }
 
 impl ToolCall {
@@ -156,32 +190,14 @@ impl ToolCall {
 
     /// A tool call of which nothing but its id is known.
     fn new(id: ToolCallId, now: Duration) -> ToolCall {
-        ToolCall {
-            title: String::new(),
-            id,
-            name: None,
-            kind: Default::default(),
-            status: ToolStatus::Pending,
-            content: Vec::new(),
-            locations: Vec::new(),
-            raw_input: None,
-            given: Default::default(),
-            raw_output: None,
-            parent: None,
-            subagent: None,
-            diffs: Vec::new(),
-            stopped: Vec::new(),
-            revision: 0,
-            left_out: 0,
-            began: now,
-            ended: None,
-        }
+        ToolCall { id, began: now, ..Default::default() }
     }
 
     fn change(&mut self, update: ToolCallUpdate, now: Duration) {
         let ToolCallUpdate { title, name, kind, status, .. } = update;
         self.name = name.or(self.name.take());
-        if let Some(kind) = kind {
+        // Permissions of some agents know less than what they ask about.
+        if let Some(kind) = kind.filter(|it| *it != ToolKind::Other) {
             self.kind = kind;
         }
         if let Some(title) = title.filter(|it| !it.is_empty()) {
@@ -194,9 +210,11 @@ impl ToolCall {
                 (None, word) => word.to_owned(),
             };
         }
-        // Late news never turns back the clock; but the last word counts, even after a cancel.
+        // Late news never turns back the clock; but the last word counts, even after a cancel, and
+        // any word is better than a guess.
+        let guessed = self.status == ToolStatus::Unfinished;
         if let Some(status) = status
-            && (status.is_final() || status > self.status)
+            && (status.is_final() || status > self.status || guessed)
         {
             self.status = status;
             self.ended = status.is_final().then_some(now);
@@ -216,6 +234,7 @@ impl ToolCall {
         self.left_out = self.left_out.max(update.left_out);
         self.raw_input = update.raw_input.or(self.raw_input.take());
         self.raw_output = update.raw_output.or(self.raw_output.take());
+        self.exit = update.exit.or(self.exit.take());
         self.parent = update.parent.or(self.parent.take());
         match (&mut self.subagent, update.subagent) {
             (Some(subagent), Some(news)) => subagent.learn(*news),

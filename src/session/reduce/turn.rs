@@ -142,8 +142,10 @@ impl State {
             Err(error) if error.code == RpcError::CANCELLED => Ok(StopReason::Cancelled),
             Err(error) => Err(Failure::TurnFailed { agent: session.launch.agent.clone(), error }),
         };
+        session.close_tool_calls(out);
         match &result {
-            Ok(StopReason::EndTurn) => {}
+            Ok(StopReason::EndTurn) if session.answered(&running) => {}
+            Ok(StopReason::EndTurn) => session.push(Entry::Note(Note::Unanswered), out),
             Ok(reason) => session.push(Entry::Note(Note::Stopped(reason.clone())), out),
             Err(failure) => session.push(Entry::Failure(failure.clone()), out),
         }
@@ -290,6 +292,23 @@ impl Session {
             self.push(Entry::Note(Note::LeftOut(left_out)), out);
         }
         fitting
+    }
+
+    /// Whether anything has come of what was said in a turn.
+    fn answered(&self, running: &Running) -> bool {
+        let mut prompts = running.steered.len() + 1;
+        for entry in self.entries.iter().rev() {
+            match entry {
+                Entry::Message(it) if it.role == Role::User => prompts -= 1,
+                Entry::Message(it) if it.text.trim().is_empty() && it.attachments.is_empty() => {}
+                Entry::Note(Note::LeftOut(_) | Note::StartedAgain | Note::Resumed) => {}
+                _ => return true,
+            }
+            if prompts == 0 {
+                break;
+            }
+        }
+        false
     }
 
     /// What the agent is at looks otherwise when it is at it no more, and so does its last word.

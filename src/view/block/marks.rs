@@ -41,7 +41,7 @@ const UNICODE: Marks = Marks {
     dot: " · ",
     dots: "…",
     minus: "−",
-    ours: &['▌', '▸', '▾', '─', '✗', '▣', '┆', '…', '○', '◐', '●', '⊘'],
+    ours: &['▌', '▸', '▾', '─', '✗', '▣', '┆', '…', '○', '◐', '●', '⊘', '◌'],
 };
 
 /// Here every mark is a word in brackets, but for headings. What stands behind a bar is not our
@@ -81,12 +81,15 @@ pub(super) fn status(look: Look, status: ToolStatus) -> &'static str {
         (ToolStatus::InProgress, false) => "◐",
         (ToolStatus::Completed, false) => "●",
         (ToolStatus::Failed, false) => "✗",
-        (ToolStatus::Cancelled, false) => "⊘",
+        (ToolStatus::Cancelled | ToolStatus::Rejected, false) => "⊘",
+        (ToolStatus::Unfinished, false) => "◌",
         (ToolStatus::Pending, true) => "[wait]",
         (ToolStatus::InProgress, true) => "[run]",
         (ToolStatus::Completed, true) => "[ok]",
         (ToolStatus::Failed, true) => "[fail]",
         (ToolStatus::Cancelled, true) => "[stop]",
+        (ToolStatus::Rejected, true) => "[no]",
+        (ToolStatus::Unfinished, true) => "[?]",
     }
 }
 

@@ -24,6 +24,7 @@ fn group(note: &Note) -> Group {
     match note {
         Note::Stopped(StopReason::Cancelled | StopReason::EndTurn) => Group::Muted,
         Note::Stopped(_)
+        | Note::Unanswered
         | Note::StartedAgain
         | Note::LeftOut(_)
         | Note::NotRun { .. }
@@ -60,6 +61,9 @@ pub(in crate::view) fn words(session: &Session, note: &Note) -> String {
             format!("{agent} refused to go on, and forgets this prompt")
         }
         Note::Stopped(reason) => format!("stopped: {}", reason.word()),
+        Note::Unanswered => {
+            format!("{agent} ended the turn without an answer: `:Acp log` may tell why")
+        }
         Note::Withdrawn => "cancelled before it was sent".into(),
         Note::StartedAgain => {
             format!("{agent} was started again and does not remember the earlier turns")

@@ -6,7 +6,8 @@ use super::{Block, Line, Scene, preview, words};
 use crate::session::entry::Entry;
 use crate::session::state::Session;
 use crate::session::terminal::Stop;
-use crate::session::tool_call::{ToolCall, ToolStatus};
+use crate::session::tool_call::{RejectedBy, ToolCall, ToolStatus};
+use crate::view::detail::terminal::ended;
 use crate::view::model::Group;
 
 /// How many parts of parts there may be; what is deeper stands for itself. Each step of the way is
@@ -47,10 +48,12 @@ pub(in crate::view) fn root(session: &Session, index: usize) -> Option<usize> {
 }
 
 /// A tool call in a few words, without its numbers.
-pub(in crate::view) fn words(tool_call: &ToolCall) -> String {
+pub(in crate::view) fn words(session: &Session, tool_call: &ToolCall) -> String {
     let look = Default::default();
-    let mark = marks::status(look, tool_call.status);
-    format!("{mark} {}: {}", tool_call.kind.word(), title(tool_call, Marks::of(look)))
+    let mark = marks::status(look, session.shown_status(tool_call));
+    let (kind, title) = (tool_call.kind.word(), title(session, tool_call, Marks::of(look)));
+    let outcome = outcome(session, tool_call).map(|it| format!(" ({it})")).unwrap_or_default();
+    format!("{mark} {kind}: {title}{outcome}")
 }
 
 /// The rows of a tool call, and of its parts. One that is itself a part has none.
@@ -115,22 +118,25 @@ fn indent(depth: usize) -> String {
 
 fn row(scene: &Scene, (index, tool_call): (usize, &ToolCall), indent: &str, parts: usize) -> Line {
     let marks = scene.marks();
-    let mark = match tool_call.status {
+    let status = scene.session.shown_status(tool_call);
+    let mark = match status {
         ToolStatus::Pending => Group::Muted,
         ToolStatus::InProgress => Group::Busy,
         ToolStatus::Completed => Group::Done,
         ToolStatus::Failed => Group::Error,
-        ToolStatus::Cancelled => Group::Muted,
+        ToolStatus::Cancelled | ToolStatus::Rejected | ToolStatus::Unfinished => Group::Muted,
     };
     let mut line = Line::default();
     line.plain(indent);
-    line.add(marks::status(scene.look, tool_call.status), mark);
+    line.add(marks::status(scene.look, status), mark);
     line.plain(" ");
     line.add(&kind(scene, tool_call), Group::Kind);
     line.plain(" ");
-    let title_group =
-        if tool_call.status == ToolStatus::Cancelled { Group::Muted } else { Group::Tool };
-    line.add(&title(tool_call, marks), title_group);
+    let title_group = match status {
+        ToolStatus::Cancelled | ToolStatus::Rejected => Group::Muted,
+        _ => Group::Tool,
+    };
+    line.add(&title(scene.session, tool_call, marks), title_group);
     let (added, removed) = tool_call
         .diffs
         .iter()
@@ -160,8 +166,8 @@ fn kind(scene: &Scene, tool_call: &ToolCall) -> String {
 }
 
 /// What it does. A subagent is named for what it is.
-fn title(tool_call: &ToolCall, marks: &Marks) -> String {
-    let title = words::one_line(&tool_call.title, marks);
+fn title(session: &Session, tool_call: &ToolCall, marks: &Marks) -> String {
+    let title = words::one_line(&tool_call.label(&session.launch.cwd), marks);
     // Commands come in backticks.
     let bare = title.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
     let title = bare.filter(|it| !it.is_empty() && !it.contains('`')).unwrap_or(&title).to_owned();
@@ -192,9 +198,20 @@ fn stopped(session: &Session, tool_call: &ToolCall) -> Option<&'static str> {
     }
 }
 
-/// What else there is to say: which model, how many tools, how long.
+/// How it ended, where the sign alone does not say it.
+fn outcome(session: &Session, tool_call: &ToolCall) -> Option<String> {
+    match (session.shown_status(tool_call), tool_call.rejected_by) {
+        (ToolStatus::Rejected, Some(RejectedBy::Rule)) => Some("rejected by a rule".into()),
+        (ToolStatus::Rejected, _) => Some("rejected by you".into()),
+        (ToolStatus::Unfinished, _) => Some("outcome unknown".into()),
+        (ToolStatus::Failed, _) => session.exit_of(tool_call).filter(|it| it.failed()).map(ended),
+        _ => None,
+    }
+}
+
+/// What else there is to say: how it ended, which model, how many tools, how long.
 fn facts(scene: &Scene, (index, tool_call): (usize, &ToolCall), parts: usize) -> Vec<String> {
-    let mut facts = Vec::new();
+    let mut facts: Vec<String> = outcome(scene.session, tool_call).into_iter().collect();
     let subagent = tool_call.subagent.as_deref();
     if let Some(model) = subagent.and_then(|it| it.model.as_ref()) {
         facts.push(words::one_line(model, scene.marks()));

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::page::{Page, lines, number, one_line};
+use super::terminal::exit_row;
 use crate::session::content::{Content, append_plain};
 use crate::session::tool_call::{ToolCall, ToolContent};
 use crate::view::ansi;
@@ -55,6 +56,9 @@ pub(super) fn render(tool_call: &ToolCall) -> Page {
         && let Some(raw) = &tool_call.raw_output
     {
         json_rows(raw, &mut page);
+    }
+    if let Some(exit) = &tool_call.exit {
+        exit_row(exit, &mut page);
     }
     page
 }

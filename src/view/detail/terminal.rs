@@ -68,8 +68,7 @@ impl Live {
         }
         match &terminal.exit {
             Some(exit) => {
-                let failed = exit.signal.is_some() || exit.code.is_some_and(|it| it != 0);
-                let group = if failed { Group::Error } else { Group::Muted };
+                let group = group(exit);
                 let stopped =
                     if terminal.stop == Stop::Done { "stopped with the turn, " } else { "" };
                 page.words(format!("{stopped}{}", ended(exit)), group, Row::default());
@@ -100,7 +99,17 @@ fn put(line: Line, page: &mut Page) {
     }
 }
 
-fn ended(exit: &TerminalExit) -> String {
+/// The last row of what a command said.
+pub(super) fn exit_row(exit: &TerminalExit, page: &mut Page) {
+    page.words(ended(exit), group(exit), Row::default());
+}
+
+fn group(exit: &TerminalExit) -> Group {
+    if exit.failed() { Group::Error } else { Group::Muted }
+}
+
+/// How a command ended, in words.
+pub(in crate::view) fn ended(exit: &TerminalExit) -> String {
     match (&exit.signal, exit.code) {
         (Some(signal), _) => format!("ended by signal {}", one_line(signal)),
         (None, Some(code)) => format!("exit code {code}"),

@@ -20,6 +20,8 @@ local states = {
   completed = { label = 'done', group = 'AcpDone' },
   failed = { label = 'failed', group = 'AcpError' },
   cancelled = { label = 'cancelled', group = 'AcpMuted' },
+  rejected = { label = 'rejected', group = 'AcpMuted' },
+  unfinished = { label = 'outcome unknown', group = 'AcpMuted' },
 }
 
 ---@param seconds number
