@@ -18,7 +18,7 @@ pub use self::output::Attached;
 use self::page::Page;
 use self::shown::Shown;
 use self::terminal::Live;
-use super::model::{Group, Look, Patch, Row};
+use super::model::{Look, Patch};
 use crate::session::diff::FileDiff;
 use crate::session::entry::Entry;
 use crate::session::message::Message;
@@ -181,7 +181,8 @@ impl Detail {
                 true => "no output",
                 false => "nothing yet",
             };
-            self.page(keep, page, nothing, update);
+            let page = if keep == 0 { page.or_words(nothing) } else { page };
+            self.page(keep, page, update);
         }
         let status = session.shown_status(tool_call);
         let live = !tool_call.status.is_final();
@@ -236,7 +237,7 @@ impl Detail {
 
     fn message(&mut self, message: &Message, update: &mut Update) -> Header {
         let contents = || message.attachments.iter().map(|it| &it.content);
-        self.page(0, output::render_attached(contents()), "nothing", update);
+        self.page(0, output::render_attached(contents()).or_words("nothing"), update);
         Header {
             attachments: output::attachments(contents()),
             kind: "message".to_owned(),
@@ -244,11 +245,8 @@ impl Detail {
         }
     }
 
-    /// Shows rows below those that are kept; without any, that there is `nothing`.
-    fn page(&mut self, keep: usize, mut page: Page, nothing: &str, update: &mut Update) {
-        if keep == 0 && page.is_empty() {
-            page.words(nothing, Group::Muted, Row::default());
-        }
+    /// Shows rows below those that are kept.
+    fn page(&mut self, keep: usize, page: Page, update: &mut Update) {
         self.left.show(keep, page.into_block(), &mut update.left);
         if self.split {
             // There are two buffers as long as Neovim does not know that one is enough.
@@ -259,7 +257,7 @@ impl Detail {
     /// What is gone stays on the screen as it was.
     fn gone(&mut self, update: &mut Update) -> Header {
         let header = self.header.clone().unwrap_or_else(|| {
-            self.page(0, Page::default(), "nothing", update);
+            self.page(0, Page::default().or_words("nothing"), update);
             Header::empty()
         });
         Header { live: false, gone: true, ..header }

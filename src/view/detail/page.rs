@@ -31,6 +31,14 @@ impl Page {
         self.mark(0..end, group);
     }
 
+    /// These words where there is nothing else.
+    pub(super) fn or_words(mut self, text: &str) -> Page {
+        if self.is_empty() {
+            self.words(text, Group::Muted, Row::default());
+        }
+        self
+    }
+
     /// Highlights a part of the last row.
     pub(super) fn mark(&mut self, at: Range<usize>, group: Group) {
         let Some(row) = self.block.lines.len().checked_sub(1) else { return };
