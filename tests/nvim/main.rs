@@ -63,6 +63,7 @@ mod review_ui;
 mod review_unopened;
 mod review_unsaved;
 mod rewind;
+mod rewind_api;
 mod rules;
 mod settings;
 mod transcript;
