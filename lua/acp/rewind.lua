@@ -264,8 +264,7 @@ local function start(session, opts)
   end
   local turn, tag = tostring(opts.turn), require('acp.callbacks').next_tag()
   local result = { session = session, turn = turn, files = {}, kept = {} }
-  going[tag] =
-    { session = session, turn = turn, on_done = opts.on_done, result = result, left = 0 }
+  going[tag] = { session = session, turn = turn, on_done = opts.on_done, result = result, left = 0 }
   local action = { type = 'rewind', session = session, tag = tag, turn = turn }
   action = vim.tbl_extend('error', action, recording.having(session))
   local sent
