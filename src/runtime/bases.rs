@@ -193,6 +193,11 @@ impl Bases {
         self.followed().insert(path.to_owned(), (stamp, text));
     }
 
+    /// What a buffer is about to follow.
+    pub(super) fn to_follow(&self, path: &str) -> Option<(Stamp, Arc<str>)> {
+        self.followed().get(path).cloned()
+    }
+
     /// A file has this text by now, and its buffer has all of it.
     pub(super) fn written(&self, path: &str, text: Arc<str>) {
         if let Some(stamp) = stamp(path) {

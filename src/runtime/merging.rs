@@ -42,8 +42,17 @@ pub struct Wanted {
     pub(super) copy: Option<Mirror>,
     /// Conflicts that the user has settled.
     pub settled: Vec<Settled>,
-    /// What the user made of a buffer's lines to settle conflicts, and those lines.
-    pub edited: Option<(String, String)>,
+    /// What the user made of a buffer's lines to settle conflicts.
+    pub edited: Option<ByHand>,
+}
+
+/// What was put together by hand.
+#[derive(Debug)]
+pub struct ByHand {
+    /// The lines of the buffer that it was made of.
+    pub base: String,
+    /// What became of them.
+    pub text: String,
 }
 
 /// A conflict that the user has settled. It is known by its lines: what the user has typed since
@@ -208,12 +217,8 @@ pub(super) fn start(mut wanted: Wanted, sides: Sides, bases: Arc<Bases>, outbox:
 
 fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
     let live = &wanted.live;
-    if let Some((base, text)) = &wanted.edited {
-        // Lines against lines: how the file is written is not what was edited.
-        let plain = Live { ending: "unix".into(), final_eol: true, bom: false, ..live.clone() };
-        let mut plan = put_together(base, &plain, text, &|_| Some(Choice::Theirs));
-        (plan.final_eol, plan.bom) = (live.final_eol, live.bom);
-        return Ok(plan);
+    if let Some(edited) = &wanted.edited {
+        return Ok(put_by_hand(edited, live, sides, bases));
     }
     let ours = || file_text(live);
     let (base, theirs, stamp): (Arc<str>, Arc<str>, Option<Stamp>) = match sides {
@@ -252,6 +257,29 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
         }
     }
     Ok(Plan { stamp, ..plan })
+}
+
+/// What the user has put together is all there is to do. With a file on the disk that was the text
+/// which the buffer is to follow: what came after it comes after this.
+fn put_by_hand(edited: &ByHand, live: &Live, sides: Sides, bases: &Bases) -> Plan {
+    // Lines against lines: how the file is written is not what was edited.
+    let plain = Live { ending: "unix".into(), final_eol: true, bom: false, ..live.clone() };
+    let mut plan = put_together(&edited.base, &plain, &edited.text, &|_| Some(Choice::Theirs));
+    (plan.final_eol, plan.bom) = (live.final_eol, live.bom);
+    let theirs = match sides {
+        Sides::Write { theirs, .. } | Sides::Given(_, theirs) => Some(theirs),
+        Sides::Disk(path) => bases.to_follow(&path).map(|(stamp, text)| {
+            plan.stamp = Some(stamp);
+            text
+        }),
+    };
+    let is_theirs = |theirs: Arc<str>| {
+        let (theirs, lines) = (split(&theirs, ending(live)), split(&edited.text, Ending::Lf));
+        let written = (theirs.format.final_eol, theirs.format.bom);
+        theirs.lines == lines.lines && written == (live.final_eol, live.bom)
+    };
+    plan.is_theirs = plan.is_theirs && theirs.is_some_and(is_theirs);
+    plan
 }
 
 /// The text of a buffer as its file would have it.

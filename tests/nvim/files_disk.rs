@@ -11,12 +11,12 @@ use crate::report::{answers, finish, send};
 use crate::support::nvim::{DEADLINE, Nvim, Options};
 use crate::support::target::Target;
 
-fn on_disk(path: &str, text: &str) -> Value {
+pub(crate) fn on_disk(path: &str, text: &str) -> Value {
     json!({ "write_file": { "path": path, "text": text } })
 }
 
 /// A tool call, as agents that write by themselves tell of it afterwards.
-fn edited(path: &str) -> Value {
+pub(crate) fn edited(path: &str) -> Value {
     json!({ "update": {
         "sessionUpdate": "tool_call", "toolCallId": "call", "title": "Edit", "kind": "edit", "status": "completed",
         "content": [{ "type": "diff", "path": format!("{{{{cwd}}}}/{path}"), "oldText": "a", "newText": "b" }],
@@ -26,7 +26,7 @@ fn edited(path: &str) -> Value {
 const OLD: &str = "one\ntwo\nthree\nfour\nfive\n";
 
 /// A Neovim with `a.txt` open, whose agent does this once it is released.
-fn open(target: &Target, steps: &[Value]) -> Nvim {
+pub(crate) fn open(target: &Target, steps: &[Value]) -> Nvim {
     open_with(target, Options::default(), steps)
 }
 
@@ -49,7 +49,7 @@ fn wait_changes(nvim: &mut Nvim, kinds: &Value) {
     });
 }
 
-fn modified(nvim: &mut Nvim) -> bool {
+pub(crate) fn modified(nvim: &mut Nvim) -> bool {
     lua(nvim, "return vim.bo.modified") == true
 }
 

@@ -31,6 +31,7 @@ mod faults;
 mod files;
 mod files_agents;
 mod files_boundary;
+mod files_conflict;
 mod files_disk;
 mod files_edges;
 mod files_encodings;

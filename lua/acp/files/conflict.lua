@@ -17,6 +17,7 @@ local M = {}
 ---@field chosen fun(kept: acp.Clash[]) told before the job goes on: where the user's lines stay
 ---@field session integer
 ---@field editor? integer the buffer in which the user edits
+---@field autocmd? integer
 
 ---@type table<acp.MergeJob, acp.Conflict>
 local open = {}
@@ -72,6 +73,19 @@ local everywhere = {
 ---@type acp.ConflictChoice
 local by_hand = { label = 'Edit: put them together by hand', pick = 'edit', letter = 'e' }
 
+--- It waits no longer.
+---@param it acp.MergeJob
+---@return acp.Conflict?
+local function leave(it)
+  local conflict = open[it]
+  open[it] = nil
+  if conflict and conflict.autocmd then
+    -- It may have gone with its buffer.
+    pcall(vim.api.nvim_del_autocmd, conflict.autocmd)
+  end
+  return conflict
+end
+
 --- How many places are not settled yet.
 ---@param conflict acp.Conflict
 ---@return integer
@@ -119,7 +133,7 @@ end
 ---@param picks acp.Pick[]
 ---@param chosen fun(kept: acp.Clash[])
 function M.settle(it, plan, picks, chosen)
-  open[it] = nil
+  leave(it)
   local kept = {} ---@type acp.Clash[]
   it.settled = it.settled or {}
   for i, clash in ipairs(plan.clashes) do
@@ -158,7 +172,7 @@ local function take_edited(conflict, buf)
       return false
     end
   end
-  open[conflict.job] = nil
+  leave(conflict.job)
   conflict.chosen({})
   conflict.job.edited = table.concat(lines, '\n') .. '\n'
   job.go_on(conflict.job)
@@ -172,7 +186,7 @@ local function edit(conflict)
   local now = require('acp.files.text').live(of, false)
   if now.tick ~= conflict.plan.tick then
     -- The user went on: the markers would be in another text.
-    open[conflict.job] = nil
+    leave(conflict.job)
     return job.go_on(conflict.job)
   end
   conflict.job.edited_from = now.empty and '' or now.text .. '\n'
@@ -301,6 +315,25 @@ function push(conflict)
   })
 end
 
+--- Whoever discards the buffer has no lines that could be asked about, and nobody has to wait.
+---@param conflict acp.Conflict
+local function watch_buffer(conflict)
+  local it = conflict.job
+  conflict.autocmd = vim.api.nvim_create_autocmd('BufUnload', {
+    group = vim.api.nvim_create_augroup('acp', { clear = false }),
+    buffer = it.buf,
+    desc = 'acp: a conflict goes with its buffer',
+    callback = function()
+      require('acp.client').defer(function()
+        if open[it] == conflict then
+          M.drop(it)
+          job.refuse(it, 'the user has discarded the buffer of this file')
+        end
+      end)
+    end,
+  })
+end
+
 --- Asks the user; the job goes on when that is settled.
 ---@param it acp.MergeJob
 ---@param plan acp.Merged
@@ -323,14 +356,14 @@ function M.ask(it, plan, session, chosen)
     ),
   }
   open[it] = conflict
+  watch_buffer(conflict)
   push(conflict)
 end
 
 --- Nobody needs an answer any more.
 ---@param it acp.MergeJob
 function M.drop(it)
-  local conflict = open[it]
-  open[it] = nil
+  local conflict = leave(it)
   if conflict then
     questions.drop(conflict.key)
     if conflict.editor then

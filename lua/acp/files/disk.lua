@@ -113,6 +113,29 @@ function M.own(buf)
   end
 end
 
+--- A buffer has been brought into step with its file.
+---@param it acp.MergeJob
+---@param plan acp.Merged
+---@param session integer
+local function followed(it, plan, session)
+  local buf, path = it.buf, it.path
+  local same = plan.is_theirs and watch.has_time(buf, plan.stamp)
+  if #plan.changes > 0 or not same then
+    follow(buf, path, plan)
+    -- What nobody did to the buffer is no news.
+    if #plan.changes > 0 or session > 0 then
+      tell(buf, 'disk', session)
+    end
+  elseif plan.stamp then
+    -- Nothing but who owns it, or who may read it.
+    watch.in_step(buf, path, plan.stamp)
+  end
+  if it.edited and watch.is_behind(buf) then
+    -- What was put together by hand was put together with what the file was then.
+    M.sync(buf, session)
+  end
+end
+
 --- Brings a buffer into step with its file.
 ---@param buf integer
 ---@param session integer
@@ -122,11 +145,12 @@ function M.sync(buf, session)
     return
   end
   session = expected.author(path) or session
-  open[buf] = {
+  local it ---@type acp.MergeJob
+  it = {
     buf = buf,
     path = path,
     author = session,
-    clash = function(it, plan)
+    clash = function(_, plan)
       require('acp.files.conflict').ask(it, plan, session, function() end)
     end,
     done = function(plan, refused)
@@ -134,17 +158,7 @@ function M.sync(buf, session)
       if not vim.api.nvim_buf_is_loaded(buf) then
         return
       elseif plan then
-        local same = plan.is_theirs and watch.has_time(buf, plan.stamp)
-        if #plan.changes > 0 or not same then
-          follow(buf, path, plan)
-          -- What nobody did to the buffer is no news.
-          if #plan.changes > 0 or session > 0 then
-            tell(buf, 'disk', session)
-          end
-        elseif plan.stamp then
-          -- Nothing but who owns it, or who may read it.
-          watch.in_step(buf, path, plan.stamp)
-        end
+        followed(it, plan, session)
       elseif refused == 'gone' then
         mourn(buf, session)
         if watch.is_behind(buf) then
@@ -154,7 +168,8 @@ function M.sync(buf, session)
       end
     end,
   }
-  job.start(open[buf])
+  open[buf] = it
+  job.start(it)
 end
 
 --- Looks whether files of buffers have changed.

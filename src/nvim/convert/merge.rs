@@ -7,7 +7,7 @@ use crate::runtime::ahead::Ahead;
 use crate::runtime::bases::InStep;
 use crate::runtime::handle::Action;
 use crate::runtime::merging::{
-    Change, Choice, Clash, Merged, Of, Plan, Refusal, Settled, Stamp, Wanted,
+    ByHand, Change, Choice, Clash, Merged, Of, Plan, Refusal, Settled, Stamp, Wanted,
 };
 use crate::runtime::moved::Lost;
 use crate::session::ids::{AskId, SessionId};
@@ -56,7 +56,7 @@ fn wanted(table: &LuaTable) -> LuaResult<Wanted> {
         (None, None, None) => Of::Disk(text(table, "path")?),
     };
     let edited = match (optional_text(table, "edited_from")?, optional_text(table, "edited")?) {
-        (Some(from), Some(to)) => Some((from, to)),
+        (Some(base), Some(text)) => Some(ByHand { base, text }),
         _ => None,
     };
     let mut wanted = Wanted::new(table.get("tag")?, of, live(table)?, table.get("text_of")?);
