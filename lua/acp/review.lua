@@ -198,14 +198,14 @@ local function reject_these(targets, reason)
   local left, hunks = #targets, {} ---@type integer, acp.HunkText[]
   for _, target in ipairs(targets) do
     local its = reason and quoted(target) or {}
-    verbs.reject(target, function(failed, on_disk)
+    verbs.reject(target, function(failed, on_disk, hint)
       if failed then
         notify.err(failed)
       else
         vim.list_extend(hunks, its)
       end
       if on_disk then
-        verbs.tell_on_disk(target.path --[[@as string]], on_disk)
+        verbs.tell_on_disk(target.path --[[@as string]], on_disk, hint)
         for _, hunk in ipairs(its) do
           hunk.on_disk = true
         end

@@ -55,23 +55,6 @@ local function finish(tag)
   end
 end
 
---- Saves without autocommands: a formatter would make something else of what was before.
----@param buf integer
----@return string? err
-local function save(buf)
-  local bo = vim.bo[buf]
-  local fix = bo.fixendofline
-  bo.fixendofline = fix and bo.endofline
-  local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
-    vim.cmd('silent noautocmd keepalt write! ++p')
-  end)
-  bo.fixendofline = fix
-  if ok then
-    require('acp.files.disk').saved(buf)
-  end
-  return not ok and find.words_of(err) or nil
-end
-
 --- The buffer of a file, loaded out of sight if need be.
 ---@param path string
 ---@return integer? buf, boolean hidden
@@ -123,7 +106,8 @@ local function merge(tag, path)
       if not plan then
         return settled(refused or 'its buffer can not be changed')
       end
-      settled(not was_modified and save(buf) or nil)
+      local why = not was_modified and require('acp.files.save').save(buf, { rewound = true })
+      settled(why and 'it is so in the buffer, but could not be saved: ' .. why or nil)
     end,
   })
 end

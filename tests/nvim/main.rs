@@ -37,6 +37,7 @@ mod files_edges;
 mod files_encodings;
 mod files_merge;
 mod files_random;
+mod files_save;
 mod follow;
 mod harness;
 mod harness_process;

@@ -37,29 +37,51 @@ local function sync_soon(path)
   end, pause)
 end
 
---- Saves like `:write`, with all its autocommands if the user wants them. `!` is for the questions
---- it would ask, such as whether to overwrite a file that has changed: that is settled already.
+--- Why a buffer must not be saved: `:write!` would do it, and what is lost by that is lost.
 ---@param buf integer
----@param mixed? boolean whether there is more in it than the agent knows
----@return string? err
-function M.save(buf, mixed)
-  local bo = vim.bo[buf]
+---@return string? why, string? hint
+local function refusal(buf)
+  local path = vim.api.nvim_buf_get_name(buf)
+  if vim.uv.fs_stat(path) and not vim.uv.fs_access(path, 'W') then
+    return 'permission denied', ':w! overrides that'
+  end
+  local why = require('acp.files.encodable').problem(buf)
+  return why, why and ':set fenc=utf-8, then :w'
+end
+
+--- What came of a save that failed. What is left on the disk then is nothing to follow.
+---@param buf integer
+---@param err any
+---@return string why, string hint
+local function failure(buf, err)
+  local watch = require('acp.files.watch')
+  local why, path = require('acp.files.find').words_of(err), watch.path(buf)
+  local stamp = path and watch.is_behind(buf) and watch.stamp(path)
+  if not path or not stamp then
+    return why, ':w tries again'
+  end
+  watch.in_step(buf, path, stamp)
+  return 'its file is damaged, ' .. why, 'Make room, then :w'
+end
+
+--- After a rewind autocommands are not called: a formatter would make something else of what was
+--- before.
+---@class (exact) acp.SaveOpts
+---@field mixed? boolean there is more in it than the agent knows
+---@field rewound? boolean it is not for an agent
+
+---@param buf integer
+---@param autocmds boolean
+---@return boolean ok, any err
+local function write(buf, autocmds)
+  local bo, fsync = vim.bo[buf], vim.go.fsync
   -- A line ending that was left out is not for us to add.
   local fix = bo.fixendofline
   bo.fixendofline = fix and bo.endofline
-  local watch = require('acp.files.watch')
-  local autocmds = require('acp.config').get().files.save_autocmds
-  watch.saving, watch.mixed = buf, mixed == true
-  local fsync = vim.go.fsync
   vim.go.fsync = false
   local ok, err = pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd((autocmds and '' or 'noautocmd ') .. 'silent keepalt write! ++p')
   end)
-  if ok and not autocmds then
-    require('acp.files.mirror').tell(buf)
-    require('acp.files.disk').saved(buf)
-  end
-  watch.saving = nil
   vim.go.fsync = fsync
   if vim.api.nvim_buf_is_valid(buf) then
     bo.fixendofline = fix
@@ -67,7 +89,43 @@ function M.save(buf, mixed)
       sync_soon(vim.api.nvim_buf_get_name(buf))
     end
   end
-  return not ok and require('acp.files.find').words_of(err) or nil
+  return ok, err
+end
+
+--- Saves like `:write`, with all its autocommands if the user wants them. `!` is for the questions
+--- it would ask, such as whether to overwrite a file that has changed: that is settled already.
+---@param buf integer
+---@param opts? acp.SaveOpts
+---@return string? err, string? hint what to type
+function M.save(buf, opts)
+  local why, hint = refusal(buf)
+  if why then
+    return why, hint
+  end
+  opts = opts or {}
+  local watch = require('acp.files.watch')
+  local autocmds = not opts.rewound and require('acp.config').get().files.save_autocmds
+  watch.saving, watch.mixed = not opts.rewound and buf or nil, opts.mixed == true
+  local ok, err = write(buf, autocmds)
+  if ok and not autocmds then
+    require('acp.files.mirror').tell(buf)
+    require('acp.files.disk').saved(buf)
+  end
+  watch.saving = nil
+  if not ok then
+    return failure(buf, err)
+  end
+end
+
+--- Tells the user that a buffer was changed and could not be saved.
+---@param buf integer
+---@param why string
+---@param hint? string
+function M.tell(buf, why, hint)
+  local notify = require('acp.notify')
+  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':~:.')
+  local words = require('acp.text').one_line(('%s: not saved, %s'):format(name, why))
+  notify.show(words, 'warn', '. ' .. (hint or ':w tries again'))
 end
 
 return M

@@ -21,9 +21,10 @@ end
 ---@param plan acp.Merged
 ---@param kept? string what the user kept of their own
 local function finish(effect, buf, plan, kept)
-  local err
+  local save = require('acp.files.save')
+  local err, hint
   if require('acp.config').get().files.after_write == 'save' then
-    err = require('acp.files.save').save(buf, not plan.is_theirs)
+    err, hint = save.save(buf, { mixed = not plan.is_theirs })
   end
   require('acp.events').emit('AcpFileChanged', {
     session = effect.session,
@@ -32,6 +33,7 @@ local function finish(effect, buf, plan, kept)
     kind = 'write',
   })
   if err then
+    save.tell(buf, err, hint)
     answer(effect.ask, 'failed', 'changed in the buffer, but not saved: ' .. err)
   elseif kept then
     answer(effect.ask, 'failed', kept)

@@ -16,6 +16,9 @@ local M = {}
 ---@field rows? [integer, integer] first and last, the last one excluded
 ---@field session? integer only hunks of this session
 
+--- With why the file still has it although the buffer has not, and what to type then.
+---@alias acp.RejectionDone fun(err?: acp.Err, on_disk?: string, hint?: string)
+
 ---@class (exact) acp.OpenRejection
 ---@field path string
 ---@field buf? integer the buffer of a file that is to be gone, with the state it is in
@@ -153,23 +156,24 @@ end
 --- Tells the user that the file of a buffer still has what was rejected.
 ---@param path string
 ---@param why string
-function M.tell_on_disk(path, why)
+---@param hint? string what to type
+function M.tell_on_disk(path, why, hint)
   local name = text.one_line(vim.fn.fnamemodify(path, ':~:.'))
   -- What was never saved may not be there at all.
   local keep = require('acp.config').get().files.after_write == 'keep'
-  local words = ('%s: what you rejected %s on the disk, as %s'):format(
+  local words = ('%s: what you rejected %s on the disk (%s)'):format(
     name,
     keep and 'may still be' or 'is still',
     text.one_line(why)
   )
-  notify.show(words, 'warn', '. :w takes it out')
+  notify.show(words, 'warn', '. ' .. (hint or ':w takes it out'))
 end
 
 --- Rejects in a loaded buffer, as one step to undo. The disk had the agent's text too: a buffer
 --- that was in step with it is saved again, and out of the file of any other it is taken alone.
 ---@param target acp.ReviewTarget
 ---@param buf integer
----@param done fun(err?: acp.Err, on_disk?: string) with why the file still has it, if it has
+---@param done acp.RejectionDone
 local function in_buffer(target, buf, done)
   local path = target.path --[[@as string]]
   local reject, drop = rejection(target, buf)
@@ -189,18 +193,16 @@ local function in_buffer(target, buf, done)
     end,
     done = function(plan, refused)
       drop()
-      local why = refused
       if plan and #plan.changes == 0 and plan.eol == eol and plan.bom == bom then
         return done(nothing(path))
       elseif plan and not it.modified and vim.api.nvim_buf_is_loaded(buf) then
-        why = require('acp.files.save').save(buf)
-        why = why and 'it is so in the buffer, but could not be saved: ' .. why
+        return done(nil, require('acp.files.save').save(buf))
       elseif plan and vim.api.nvim_buf_is_loaded(buf) then
         return M.from_disk(buf, path, function(on_disk)
           done(nil, on_disk)
         end)
       end
-      done(why and failure(path, why) or nil)
+      done(refused and failure(path, refused) or nil)
     end,
   }
   require('acp.files.job').start(it)
@@ -254,7 +256,7 @@ end
 
 --- Takes changes of one file back. `done` is called exactly once.
 ---@param target acp.ReviewTarget with a path
----@param done fun(err?: acp.Err, on_disk?: string) with why the file still has it, if it has
+---@param done acp.RejectionDone
 function M.reject(target, done)
   local path = target.path --[[@as string]]
   local file = store.file(path)
