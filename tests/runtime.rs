@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -258,4 +260,85 @@ fn an_agent_that_kills_its_guard() {
         assert!(Instant::now() < until, "the agent still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Waits until a process is gone.
+fn wait_gone(pid: &str) {
+    let process = Path::new("/proc").join(pid);
+    let until = Instant::now() + DEADLINE;
+    while process.exists() {
+        assert!(Instant::now() < until, "{pid} is still there");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A core that is busy with ringing its bell until it is let go on.
+struct Stuck {
+    core: Core,
+    session: SessionId,
+    /// The agent's process.
+    pid: String,
+    busy: Arc<AtomicBool>,
+}
+
+fn stuck() -> Stuck {
+    let folder = tempfile::tempdir().unwrap();
+    let programs = Path::new(env!("CARGO_BIN_EXE_acp-guard")).parent().unwrap().to_owned();
+    let log_dir = folder.path().join("log");
+    let options = Options { log_dir, log_level: "debug".into(), programs };
+    let (ring, rings) = channel();
+    let busy = Arc::new(AtomicBool::new(false));
+    let is_busy = busy.clone();
+    let bell = Bell::new(move || {
+        ring.send(()).unwrap_or_default();
+        while is_busy.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let core = Core { handle: Handle::start(options, bell).unwrap(), rings, folder };
+    let session = core.open(&json!({
+        "startup": [{ "ignore_sigterm": true }],
+        "on_eof": [{ "hang": true }],
+        "prompts": [{ "ignore_cancel": true, "steps": [
+            { "say": "pid {{pid}}." }, { "wait_file": "go" }, { "say": "more" }, { "hang": true }
+        ] }]
+    }));
+    core.prompt(session, "go", 1);
+    assert!(core.handle.send(Action::Show(session, SurfaceId(1))));
+    let pid = core.wait(|item| match item {
+        Item::Patch(_, patch) => {
+            let line = patch.lines.iter().find(|it| it.ends_with('.'))?;
+            Some(line.trim_start_matches("pid ").trim_end_matches('.').to_owned())
+        }
+        _ => None,
+    });
+    assert!(core.handle.ping().recv_timeout(DEADLINE).is_ok());
+    while core.handle.drain().is_some() {}
+    busy.store(true, Ordering::Relaxed);
+    std::fs::write(core.folder.path().join("go"), "").unwrap();
+    let until = Instant::now() + DEADLINE;
+    while core.handle.ping().recv_timeout(Duration::from_millis(200)).is_ok() {
+        assert!(Instant::now() < until, "the core is not busy");
+    }
+    Stuck { core, session, pid, busy }
+}
+
+#[test]
+fn an_agent_is_killed_while_the_core_is_busy() {
+    let Stuck { core, session, pid, busy } = stuck();
+    assert!(core.handle.send(Action::Wish(Wish::Kill(session))));
+    wait_gone(&pid);
+    // What it said before it was killed is for nothing, and the core is as it was.
+    busy.store(false, Ordering::Relaxed);
+    assert!(matches!(core.finished(1), Err(Failure::Killed { .. })));
+}
+
+#[test]
+fn a_busy_core_does_not_keep_neovim() {
+    let Stuck { core, pid, busy, .. } = stuck();
+    let begin = Instant::now();
+    core.handle.shutdown(Duration::from_millis(100));
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    wait_gone(&pid);
+    busy.store(false, Ordering::Relaxed);
 }

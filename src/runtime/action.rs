@@ -67,6 +67,8 @@ pub enum Action {
     Detail(SurfaceId, DetailWish),
     /// Something is asked of a repository.
     Git(GitQuestion),
+    /// Somebody wants to know whether the core has a moment.
+    Ping(std::sync::mpsc::Sender<()>),
     /// Neovim is going; answer when everything is said.
     Shutdown(std::sync::mpsc::Sender<()>),
 }

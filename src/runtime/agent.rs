@@ -2,7 +2,7 @@
 //! tutor, and the tasks that move its bytes. They own no state: what they see goes to the core as an [`Input`].
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::guard::{self, ProgramInput};
 use super::input::Input;
+use super::kill_switch::KillSwitches;
 use super::last_words::{LastWords, listen};
 use super::transport::{Reader, Transport, Writer};
 use crate::session::agent::{How, Launch};
@@ -41,6 +42,17 @@ const REST: usize = 4 << 20;
 /// How much the pipe to the tutor holds.
 const PIPE: usize = 64 << 10;
 
+/// What runs of agents need to know.
+#[derive(Debug)]
+pub(super) struct Surroundings {
+    /// Where `acp-guard` is.
+    pub(super) programs: PathBuf,
+    /// Where what agents do arrives.
+    pub(super) inputs: Sender<Input>,
+    /// How they are ended while the core is busy.
+    pub(super) switches: Arc<KillSwitches>,
+}
+
 /// Our hold on one run of an agent. Dropping it closes the agent's stdin and then ends it.
 #[derive(Debug)]
 pub(super) struct Agent {
@@ -51,21 +63,17 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Starts the agent. Whatever becomes of it arrives at `inputs`.
-    pub(super) fn start(
-        id: ConnectionId,
-        launch: &Launch,
-        programs: &Path,
-        inputs: Sender<Input>,
-    ) -> Agent {
+    pub(super) fn start(id: ConnectionId, launch: &Launch, surroundings: &Surroundings) -> Agent {
         let (lines, to_send) = unbounded_channel();
         let (stop, stopped) = oneshot::channel();
         let unsent = Arc::new(Unsent::default());
-        let report = Report { id, inputs };
+        let report = Report { id, inputs: surroundings.inputs.clone() };
         let wire = Wire { to_send, unsent: unsent.clone(), stopped };
         match &launch.how {
             How::Program(command) => {
                 let program = Program {
-                    command: guarded(programs, command, launch),
+                    command: guarded(&surroundings.programs, command, launch),
+                    switches: surroundings.switches.clone(),
                     variables: guard::variables(
                         launch.env.iter().map(|(name, value)| (name.as_str(), value.as_str())),
                     ),
@@ -162,11 +170,12 @@ fn widen(stdin: &ChildStdin) {
 /// A program that is to be run under the guard, and the variables it gets.
 struct Program {
     command: Command,
+    switches: Arc<KillSwitches>,
     variables: Result<Vec<u8>, String>,
 }
 
 async fn run_program(program: Program, wire: Wire, report: Report) {
-    let Program { mut command, variables } = program;
+    let Program { mut command, switches, variables } = program;
     let spawned = variables.and_then(|variables| match command.spawn() {
         Ok(child) => Ok((child, variables)),
         Err(error) => Err(guard::not_run(&command, &error)),
@@ -178,6 +187,7 @@ async fn run_program(program: Program, wire: Wire, report: Report) {
         }
     };
     let pid = child.id();
+    let switch = switches.register(report.id, pid);
     let last_words = Arc::new(LastWords::default());
     let (Some(mut stdin), Some(stdout), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -193,6 +203,7 @@ async fn run_program(program: Program, wire: Wire, report: Report) {
     let transport = Transport::streams(stdout, stdin);
     let orphaned = exchange(transport, wire, &report, Some(&mut child)).await;
     // Its stdout has ended or was dropped by us, or the guard is gone: it ends now if it has not.
+    drop(switch);
     let mut exit = reap(&mut child).await;
     if let Exit::Signal(signal) = exit
         && (orphaned || guard::end_orphans(pid).await)
@@ -373,7 +384,9 @@ mod tests {
             install: None,
             patience: DEADLINE,
         };
-        (Agent::start(ConnectionId(1), &launch, Path::new("/"), sender), inputs)
+        let surroundings =
+            Surroundings { programs: "/".into(), inputs: sender, switches: Arc::default() };
+        (Agent::start(ConnectionId(1), &launch, &surroundings), inputs)
     }
 
     async fn reached() -> (TcpStream, Agent, Receiver<Input>) {

@@ -6,25 +6,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Bell {
     ring: Box<dyn Fn() + Send + Sync>,
     armed: AtomicBool,
+    silent: AtomicBool,
 }
 
 impl Bell {
     /// A bell that rings by calling `ring`, from any thread.
     pub fn new(ring: impl Fn() + Send + Sync + 'static) -> Bell {
-        Bell { ring: Box::new(ring), armed: AtomicBool::new(false) }
+        Bell { ring: Box::new(ring), armed: AtomicBool::new(false), silent: AtomicBool::new(false) }
     }
 
     /// Rings, unless a ring is still unanswered.
     pub fn ring(&self) {
         if !self.armed.swap(true, Ordering::AcqRel) {
-            (self.ring)();
+            self.ring_again();
         }
     }
 
     /// Rings in any case: the other thread has come, and has left something to do.
     pub fn ring_again(&self) {
         self.armed.store(true, Ordering::Release);
-        (self.ring)();
+        if !self.silent.load(Ordering::Acquire) {
+            (self.ring)();
+        }
+    }
+
+    /// Nobody comes any more: there is nobody to ring for.
+    pub fn silence(&self) {
+        self.silent.store(true, Ordering::Release);
     }
 
     /// The other thread has come; the next ring counts again.

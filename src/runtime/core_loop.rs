@@ -21,6 +21,7 @@ use super::buffers::{BufferId, Buffers, Known, News};
 use super::disk::Disk;
 use super::git;
 use super::input::Input;
+use super::kill_switch::KillSwitches;
 use super::merging::{self, Of, Plan, Refusal, Sides, Wanted};
 use super::outbox::Outbox;
 use super::placing;
@@ -76,6 +77,7 @@ pub(super) struct Core {
     pub(super) outbox: Arc<Outbox>,
     pub(super) published: Arc<Published>,
     pub(super) programs: PathBuf,
+    pub(super) switches: Arc<KillSwitches>,
     pub(super) inputs: Sender<Input>,
 }
 
@@ -107,6 +109,7 @@ impl Core {
             outbox,
             published,
             programs,
+            switches: Arc::default(),
             inputs,
         }
     }
@@ -188,6 +191,11 @@ impl Core {
             Action::Lost(lost) => self.lost(lost),
             Action::Rewind(wanted) => self.rewind(wanted),
             Action::Git(question) => git::start(question, self.outbox.clone()),
+            Action::Ping(asker) => {
+                if asker.send(()).is_err() {
+                    tracing::debug!("whoever asked is gone");
+                }
+            }
             Action::Shutdown(_) => {}
         }
     }

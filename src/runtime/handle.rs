@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, channel, unbounded_channel};
@@ -11,6 +12,7 @@ pub use super::action::Action;
 use super::audit::Audit;
 use super::bell::Bell;
 use super::core_loop::Core;
+use super::kill_switch::KillSwitches;
 use super::log::{Log, catch_panics};
 use super::outbox::{Item, Outbox};
 use super::published::{Published, Summary};
@@ -19,6 +21,9 @@ use crate::session::ids::SessionId;
 
 /// How many reads of agents may wait for the core. Bounded, so that a flood stays in the pipe.
 const INPUTS: usize = 8;
+
+/// How long the core may be busy before an agent that is to be killed is killed without it.
+const BUSY: Duration = Duration::from_millis(300);
 
 /// What the core needs to know of its surroundings.
 #[derive(Debug)]
@@ -37,6 +42,7 @@ pub struct Handle {
     actions: UnboundedSender<Action>,
     outbox: Arc<Outbox>,
     published: Arc<Published>,
+    switches: Arc<KillSwitches>,
     log: Option<Log>,
     last_session: AtomicU64,
 }
@@ -75,10 +81,12 @@ impl Handle {
         let tokio = { tokio }.enable_all().build().map_err(Error::Loop)?;
         let mut core = Core::new(outbox.clone(), published.clone(), options.programs, to_core);
         core.audit = Audit::new(&options.log_dir);
+        let switches = core.switches.clone();
         let thread = std::thread::Builder::new().name("acp-core".into());
         thread.spawn(move || tokio.block_on(core.run(wishes, inputs))).map_err(Error::Thread)?;
         tracing::info!(version = env!("CARGO_PKG_VERSION"), "started");
-        Ok(Handle { actions, outbox, published, log, last_session: AtomicU64::new(0) })
+        let last_session = AtomicU64::new(0);
+        Ok(Handle { actions, outbox, published, switches, log, last_session })
     }
 
     /// A name for a new session.
@@ -92,7 +100,39 @@ impl Handle {
             // Whoever opens a session finds it in the list at once.
             self.published.summary(Summary::starting(*session, launch));
         }
-        self.actions.send(action).is_ok()
+        let killed = match &action {
+            Action::Wish(Wish::Kill(session)) => Some(*session),
+            _ => None,
+        };
+        let sent = self.actions.send(action).is_ok();
+        if let (true, Some(session)) = (sent, killed) {
+            self.see_it_die(session);
+        }
+        sent
+    }
+
+    /// Lets the core know that somebody waits for a sign of life of it; none comes when it has
+    /// ended.
+    pub fn ping(&self) -> Receiver<()> {
+        let (asker, answer) = std::sync::mpsc::channel();
+        if self.actions.send(Action::Ping(asker)).is_err() {
+            tracing::debug!("the core has ended");
+        }
+        answer
+    }
+
+    /// The core ends agents gently, if it has the time. If it has not, they are ended without it.
+    fn see_it_die(&self, session: SessionId) {
+        let (answer, switches) = (self.ping(), self.switches.clone());
+        let watch = move || {
+            if answer.recv_timeout(BUSY) == Err(RecvTimeoutError::Timeout) {
+                switches.kill(session);
+            }
+        };
+        let thread = std::thread::Builder::new().name("acp-kill".into()).spawn(watch);
+        if let Err(error) = thread {
+            tracing::warn!(%error, "there is no thread to kill an agent");
+        }
     }
 
     /// The next things for Neovim, few enough to be dealt with in a moment.
@@ -122,7 +162,10 @@ impl Handle {
         let (done, finished) = std::sync::mpsc::channel();
         if self.send(Action::Shutdown(done)) && finished.recv_timeout(patience).is_err() {
             tracing::warn!("the core did not end in time");
+            self.switches.kill_all();
         }
+        // The core may go on for a while, and Neovim's loop does not.
+        self.outbox.silence();
         tracing::info!("ended");
         self.log.take();
     }

@@ -22,6 +22,7 @@ mod guard;
 pub mod handle;
 mod indexed;
 pub mod input;
+mod kill_switch;
 mod last_words;
 pub mod log;
 pub mod merging;

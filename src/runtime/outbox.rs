@@ -189,6 +189,11 @@ impl Outbox {
         self.bell.ring();
     }
 
+    /// Neovim does not come any more.
+    pub(super) fn silence(&self) {
+        self.bell.silence();
+    }
+
     /// Asks Neovim to come once more, for what it left.
     pub fn rearm(&self) {
         self.bell.ring_again();

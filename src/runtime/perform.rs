@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::agent::Agent;
+use super::agent::{Agent, Surroundings};
 use super::ahead;
 use super::core_loop::Core;
 use super::diffs;
@@ -26,7 +26,10 @@ impl Core {
         match effect {
             Effect::Spawn { connection, launch } => {
                 tracing::info!(%connection, agent = launch.agent, "starting");
-                let agent = Agent::start(connection, &launch, &self.programs, self.inputs.clone());
+                let (programs, inputs) = (self.programs.clone(), self.inputs.clone());
+                let surroundings =
+                    Surroundings { programs, inputs, switches: self.switches.clone() };
+                let agent = Agent::start(connection, &launch, &surroundings);
                 self.agents.insert(connection, (agent, Peer::new(connection)));
             }
             Effect::Call { connection, call } => {
@@ -119,6 +122,7 @@ impl Core {
         self.reviews.end(session);
         self.reviews.left(session);
         self.surfaces.close(session);
+        self.switches.set_session(session, None);
         self.published.close(session);
     }
 
@@ -127,6 +131,7 @@ impl Core {
         if let Tell::SessionChanged(id) = tell {
             if let Some(session) = self.state.session(id) {
                 let summary = Summary::of(session);
+                self.switches.set_session(id, session.link.connection());
                 self.published.summary(summary.clone());
                 self.outbox.push([Item::Session(summary)]);
             }
