@@ -13,6 +13,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::{json_text, surrogate};
 use crate::session::failure::RpcError;
 
+/// How many values one message may have: a million of them are some hundred megabytes in memory.
+const VALUES: usize = 1 << 20;
+
 /// One message.
 #[derive(Debug)]
 pub(super) enum Message<'a> {
@@ -52,15 +55,50 @@ pub(super) enum Error {
     /// JSON, but neither request, notification nor answer.
     #[error("not a JSON-RPC message")]
     NotAMessage,
+    /// A batch with elements that are none. One error for all of them.
+    #[error("{bad} of {elements} elements of a batch are no JSON-RPC messages")]
+    BadBatch { bad: usize, elements: usize },
+    /// More values than anybody needs, each of which takes far more room in memory than in the line.
+    #[error("more than {VALUES} values")]
+    TooManyValues,
 }
 
 /// Reads a line and hands over each message in it, in order. The line has been through
 /// [`repaired`].
 pub(super) fn read(line: &str, each: &mut dyn FnMut(Result<Message<'_>, Error>)) {
+    if line.len() > VALUES && has_too_many_values(line.as_bytes()) {
+        return each(Err(Error::TooManyValues));
+    }
     match envelope(line) {
         Ok(envelope) => each(message(&envelope)),
         Err(error) => read_slowly(line, error, each),
     }
+}
+
+/// Whether there are more values than we take, by the commas outside of texts.
+fn has_too_many_values(line: &[u8]) -> bool {
+    let (mut rest, mut values) = (line, 0);
+    while let Some(quote) = memchr::memchr(b'"', rest) {
+        let (outside, text) = rest.split_at(quote + 1);
+        values += memchr::memchr_iter(b',', outside).count();
+        if values > VALUES {
+            return true;
+        }
+        rest = after_text(text);
+    }
+    values + memchr::memchr_iter(b',', rest).count() > VALUES
+}
+
+/// What follows a text whose first quote is passed.
+fn after_text(mut text: &[u8]) -> &[u8] {
+    while let Some(at) = memchr::memchr2(b'"', b'\\', text) {
+        let escape = text.get(at) == Some(&b'\\');
+        text = text.get(at + 1 + usize::from(escape)..).unwrap_or_default();
+        if !escape {
+            break;
+        }
+    }
+    text
 }
 
 /// An object only: serde would take the elements of a list for the fields, in their order.
@@ -96,20 +134,32 @@ fn read_slowly(
 ) {
     match serde_json::from_str::<Value>(line) {
         Ok(Value::Array(batch)) if !batch.is_empty() => {
-            for element in batch {
-                read_value(&element, each);
+            let elements = batch.len();
+            let read = batch.iter().filter(|element| read_value(element, each));
+            let bad = elements - read.count();
+            if bad > 0 {
+                each(Err(Error::BadBatch { bad, elements }));
             }
         }
-        Ok(value) => read_value(&value, each),
+        Ok(value) => {
+            if !read_value(&value, each) {
+                each(Err(Error::NotAMessage));
+            }
+        }
         Err(_) => each(Err(Error::NotJson(error))),
     }
 }
 
-fn read_value(value: &Value, each: &mut dyn FnMut(Result<Message<'_>, Error>)) {
-    let text = value.to_string();
-    match envelope(&text) {
-        Ok(envelope) => each(message(&envelope)),
-        Err(_) => each(Err(Error::NotAMessage)),
+/// Reads a message; false where it is none.
+fn read_value(value: &Value, each: &mut dyn FnMut(Result<Message<'_>, Error>)) -> bool {
+    // Written out only where it can be one.
+    let text = if value.is_object() { value.to_string() } else { return false };
+    match envelope(&text).as_ref().map(message) {
+        Ok(Ok(message)) => {
+            each(Ok(message));
+            true
+        }
+        _ => false,
     }
 }
 
@@ -283,7 +333,7 @@ mod tests {
             (r#"{"x":1}"#, "not a JSON-RPC message"),
             ("17", "not a JSON-RPC message"),
             ("[]", "not a JSON-RPC message"),
-            (r#"[[1,"m"]]"#, "not a JSON-RPC message"),
+            (r#"[[1,"m"]]"#, "1 of 1 elements of a batch are no JSON-RPC messages"),
             ("Welcome!", "not JSON"),
         ] {
             assert_eq!(seen(line), [expected], "{line}");
@@ -299,9 +349,31 @@ mod tests {
 
     #[test]
     fn batches_are_taken_apart() {
-        assert_eq!(seen(r#"["1","m"]"#), ["not a JSON-RPC message"; 2]);
-        let line = r#"[{"id":1,"result":1},7,{"method":"n"}]"#;
-        assert_eq!(seen(line), ["result 1 1", "not a JSON-RPC message", "notification n"]);
+        let bad = |bad, all| format!("{bad} of {all} elements of a batch are no JSON-RPC messages");
+        assert_eq!(seen(r#"["1","m"]"#), [bad(2, 2)]);
+        let line = r#"[{"id":1,"result":1},7,{"method":"n"},{}]"#;
+        assert_eq!(seen(line), ["result 1 1", "notification n", &bad(2, 4)]);
+        // One line in the log, whatever there is in it.
+        assert_eq!(seen(&format!("[{}1]", "1,".repeat(100_000))), [bad(100_001, 100_001)]);
+    }
+
+    #[test]
+    fn what_would_fill_the_memory_is_skipped() {
+        let many = "1,".repeat(VALUES);
+        assert_eq!(seen(&format!("[{many}1,1]")), [format!("more than {VALUES} values")]);
+        let line = format!(r#"{{"method":"m","params":["\\",{many}1,1]}}"#);
+        assert_eq!(seen(&line), [format!("more than {VALUES} values")]);
+        // A text may have as many commas as it likes, and quotes.
+        let line = format!(r#"{{"method":"m","params":"\"{many}\\\"{many}"}}"#);
+        assert_eq!(seen(&line), ["notification m"]);
+    }
+
+    #[test]
+    fn batches_with_nothing_but_messages() {
+        assert_eq!(
+            seen(r#"[{"method":"a"},{"method":"b"}]"#),
+            ["notification a", "notification b"]
+        );
     }
 
     #[test]

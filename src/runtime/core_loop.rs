@@ -22,6 +22,7 @@ use super::disk::Disk;
 use super::git;
 use super::input::Input;
 use super::kill_switch::KillSwitches;
+use super::log::limit;
 use super::merging::{self, Of, Plan, Refusal, Sides, Wanted};
 use super::outbox::Outbox;
 use super::placing;
@@ -359,6 +360,7 @@ impl Core {
     fn happened(&mut self, id: ConnectionId, happened: Happened) {
         if let Happened::Exited { .. } | Happened::NotStarted(_) = happened {
             self.read(id, Peer::finish);
+            limit::forget(id);
             if self.agents.remove(&id).is_some() {
                 tracing::warn!(connection = %id, ?happened, "an agent ended by itself");
             }
@@ -373,10 +375,12 @@ impl Core {
         let mut out = Outcome::default();
         let state = &mut self.state;
         state.apply(Event::Clock(self.began.elapsed()), &mut out);
-        read(peer, &mut |happened| {
-            state.apply(Event::Agent { connection: id, happened }, &mut out);
+        limit::on_behalf(id, || {
+            read(peer, &mut |happened| {
+                state.apply(Event::Agent { connection: id, happened }, &mut out);
+            });
         });
-        self.follow(out);
+        limit::on_behalf(id, || self.follow(out));
     }
 
     pub(super) fn apply(&mut self, event: Event) {

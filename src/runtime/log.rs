@@ -1,18 +1,20 @@
 //! The log: a file a day under Neovim's log folder, written by a thread of its own. Panics go
 //! there too; on the screen they would be drawn over the editor.
 
+mod file;
+pub(super) mod limit;
+
 use std::path::Path;
 
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
-use tracing_appender::rolling::{Builder, Rotation};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::{DefaultFields, Format};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, reload};
 
-/// How many days are kept.
-const DAYS: usize = 7;
+use self::file::DayFile;
+use self::limit::Limit;
 
 /// How many lines may wait to be written. There is room for all of them from the start, and making
 /// it keeps Neovim waiting: what the crate would take by itself is 4 MB.
@@ -36,15 +38,7 @@ impl Log {
     /// # Errors
     /// The folder can't be written, or a log runs already.
     pub fn start(folder: &Path, level: &str) -> Result<Log, String> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| format!("{}: {error}", folder.display()))?;
-        let file = Builder::new()
-            .rotation(Rotation::DAILY)
-            .filename_prefix("acp")
-            .filename_suffix("log")
-            .max_log_files(DAYS)
-            .build(folder)
-            .map_err(|error| error.to_string())?;
+        let file = DayFile::open(folder)?;
         let writer = NonBlockingBuilder::default().buffered_lines_limit(LINES);
         let (writer, guard) = writer.finish(file);
         let (filter, handle) = reload::Layer::new(level_named(level));
@@ -53,7 +47,7 @@ impl Log {
             .fmt_fields(DefaultFields::new())
             .with_ansi(false)
             .with_writer(writer);
-        let log = tracing_subscriber::registry().with(filter).with(lines);
+        let log = tracing_subscriber::registry().with(filter).with(Limit).with(lines);
         log.try_init().map_err(|error| error.to_string())?;
         Ok(Log { level: handle, _writer: guard })
     }
