@@ -7,7 +7,7 @@ use acp_nvim::session::entry::{Entry, Note, StopReason};
 use acp_nvim::session::event::{
     Answer, Ask, DiskError, Event, Happened, Kept, Made, Origin, Request, Told, Update, Wish,
 };
-use acp_nvim::session::failure::Exit;
+use acp_nvim::session::failure::{Exit, RpcError};
 use acp_nvim::session::ids::AskId;
 use acp_nvim::session::question::Reaction;
 use acp_nvim::session::settings::{Choice, ConfigOption, Setting};
@@ -94,7 +94,8 @@ fn files_come_from_the_editor_or_else_from_the_disk() {
     world.event(Event::TimerFired(Timer::NoEditor(AskId(2))));
     assert_eq!(world.replies(), [], "the disk is at it");
     world.event(Event::Disk { ask: AskId(2), result: Err(DiskError::NotFound) });
-    assert!(matches!(world.replies()[..], [("2", Err(error))] if error.code == -32002));
+    let missing = RpcError::new(RpcError::NOT_FOUND, "No such file: /project/src/a.rs");
+    assert_eq!(world.replies(), [("2", &Err(missing))], "words that agents look for");
     world.requests(
         "3",
         Request::WriteFile { remote: "r1".into(), path: "/p/b".into(), text: "t".into() },

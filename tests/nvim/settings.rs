@@ -191,6 +191,29 @@ nvim_tests! {
         assert_polite(&nvim);
     }
 
+    /// Times as people say them, and the folder only where it is another one.
+    fn kept_sessions_are_told_apart(target: &Target) {
+        let mut scenario = setable(&json!({}));
+        let kept = |title: &str, cwd: &str, time: &str| json!({ "sessionId": title, "cwd": cwd, "title": title, "updatedAt": time });
+        scenario["on"]["session/list"] = json!({ "result": { "sessions": [
+            kept("first", "{{cwd}}", "2026-11-18T01:40:24.736261044+00:00"),
+            kept("second", "{{cwd}}", "2026-11-17T23:40:30-03:00"),
+            kept("third", "/somewhere/else", "2026-11-16T01:00:00Z"),
+            kept("fourth", "{{cwd}}/", "1793410824000"),
+            kept("fifth", "{{cwd}}", "soon"),
+        ] } });
+        let mut nvim = ready(target, &scenario);
+        nvim.lua("local now = 1794966024 + 7300 require('acp.ago').now = function() return now end", json!([]));
+        nvim.input(":Acp load<CR>");
+        let frame = wait_choices(&mut nvim, "first");
+        let text = frame.text();
+        for row in ["first  2 h ago", "second  1 h ago", "third  2 days ago  /somewhere/else", "fourth  2026-10-31", "fifth  soon"] {
+            let line = text.lines().find(|it| it.contains(row));
+            assert!(line.is_some_and(|it| it.trim_end().trim_end_matches(['│', ' ']).ends_with(row)), "{row} is not in\n{text}");
+        }
+        nvim.input("<Esc>");
+    }
+
     fn a_branch(target: &Target) {
         let mut nvim = ready(target, &setable(&json!({})));
         nvim.input(":Acp fork<CR>");

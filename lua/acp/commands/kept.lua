@@ -7,12 +7,22 @@ local text = require('acp.text')
 ---@type table<string, acp.Subcommand>
 local M = {}
 
----@param kept acp.Kept
----@return string
-local function line(kept)
-  local title = text.label(kept.title, kept.id)
-  local where = vim.fn.fnamemodify(kept.cwd, ':~')
-  return text.one_line(('%s  %s  %s'):format(title, kept.updated or '', where))
+--- A kept session in a line: the folder only where it is another than that of the session from
+--- which one looks.
+---@param info acp.SessionInfo
+---@return fun(kept: acp.Kept): string
+local function line_from(info)
+  local here_folder = vim.fs.normalize(info.cwd)
+  return function(kept)
+    local parts = { text.label(kept.title, kept.id) }
+    if kept.updated then
+      table.insert(parts, require('acp.ago').words(kept.updated))
+    end
+    if kept.cwd ~= '' and vim.fs.normalize(kept.cwd) ~= here_folder then
+      table.insert(parts, vim.fn.fnamemodify(kept.cwd, ':~'))
+    end
+    return text.one_line(table.concat(parts, '  '))
+  end
 end
 
 --- A session through which the agent can be asked, opened where there is none.
@@ -58,7 +68,7 @@ local function pick(info, prompt, fn)
     require('acp.ui.select').open(sessions or {}, {
       prompt = text.one_line(('%s of %s'):format(prompt, info.agent)),
       kind = 'acp_kept_session',
-      format_item = line,
+      format_item = line_from(info),
     }, fn)
   end)
 end
@@ -122,13 +132,17 @@ M.delete = {
         return
       end
       require('acp.ui.select').open({ 'Delete permanently', 'Keep it' }, {
-        prompt = line(kept),
+        prompt = line_from(info)(kept),
         kind = 'acp_confirm',
         question = true,
         moment = { how = 'next' },
       }, function(choice)
         if choice == 'Delete permanently' then
-          here.ask(info, { what = 'delete_session', id = kept.id }, 'Deleted: ' .. line(kept))
+          here.ask(
+            info,
+            { what = 'delete_session', id = kept.id },
+            'Deleted: ' .. line_from(info)(kept)
+          )
         end
       end)
     end)

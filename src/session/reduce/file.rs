@@ -110,7 +110,7 @@ impl State {
                     Body::Write { path, .. } => path,
                     _ => "",
                 };
-                Err(RpcError::new(RpcError::NOT_FOUND, format!("there is no file {path}")))
+                Err(RpcError::new(RpcError::NOT_FOUND, format!("No such file: {path}")))
             }
             Err(DiskError::Other(words)) => Err(RpcError::new(RpcError::INTERNAL, words)),
         };
