@@ -23,22 +23,25 @@ end
 --- A time as agents write it, in seconds since 1970: in ISO 8601, or as a number of seconds or
 --- milliseconds.
 ---@param written string
----@return integer?
+---@return number?
 local function seconds(written)
   local number = tonumber(written)
   if number then
     return math.floor(number > 1e11 and number / 1000 or number)
   end
   local pattern = '^(%d%d%d%d)-(%d%d)-(%d%d)[T ](%d%d):(%d%d):?(%d*)[%.,]?%d*(.*)$'
-  local year, month, day, hour, minute, second, zone = written:match(pattern)
-  if not year then
+  local all = { written:match(pattern) }
+  if not all[1] then
     return nil
   end
-  local date = days(tonumber(year), tonumber(month), tonumber(day))
-  local time = date * 86400 + hour * 3600 + minute * 60 + (tonumber(second) or 0)
-  local sign, hours, minutes = zone:match('^([+-])(%d%d):?(%d*)$')
+  local function field(at)
+    return math.floor(tonumber(all[at]) or 0)
+  end
+  local time = days(field(1), field(2), field(3)) * 86400 ---@type number
+  time = time + field(4) * 3600 + field(5) * 60 + field(6)
+  local sign, hours, minutes = (all[7] or ''):match('^([+-])(%d%d):?(%d*)$')
   if sign then
-    local offset = hours * 3600 + (tonumber(minutes) or 0) * 60
+    local offset = (tonumber(hours) or 0) * 3600 + (tonumber(minutes) or 0) * 60
     time = time - (sign == '+' and offset or -offset)
   end
   return time
@@ -64,7 +67,7 @@ function M.words(written)
   elseif passed < 14 * 86400 then
     return ('%d days ago'):format(passed / 86400)
   end
-  return os.date('%Y-%m-%d', time) --[[@as string]]
+  return os.date('%Y-%m-%d', math.floor(time)) --[[@as string]]
 end
 
 return M

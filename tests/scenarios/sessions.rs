@@ -246,7 +246,7 @@ fn fork_replays_before_the_response() {
     world.ready(branch);
     world.shows(branch, "Hello.");
     assert_eq!(world.transcript(branch), PAST);
-    assert_eq!(played.transcript(), "## You\n\ngo\n");
+    assert!(!played.transcript().contains("Hello."), "the trunk is as it was");
     let tag = world.prompt(branch, "go");
     assert_eq!(world.finished(tag), Ok(StopReason::EndTurn));
     world.wish(Wish::Close(branch));
