@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use acp_nvim::runtime::disk::{self, Disk};
 use acp_nvim::runtime::input::Input;
+use acp_nvim::runtime::real_paths::real_paths;
 use acp_nvim::session::content::Content;
 use acp_nvim::session::event::{DiskError, Event};
 use acp_nvim::session::ids::{AskId, SessionId};
@@ -334,4 +335,35 @@ async fn the_outcome_of_a_save_comes_back() {
     };
     assert_eq!(result, Ok(()));
     assert_eq!(folder.get("a"), "x");
+}
+
+#[test]
+fn where_the_paths_of_a_permission_lead() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("real/src")).unwrap();
+    fs::create_dir_all(folder.path("outside/deep")).unwrap();
+    folder.put("real/src/a", "");
+    symlink("real", folder.path("project")).unwrap();
+    symlink("../outside", folder.path("real/out")).unwrap();
+    symlink("../outside/none", folder.path("real/dangling")).unwrap();
+    symlink("src", folder.path("real/in")).unwrap();
+    symlink("../outside/deep", folder.path("real/deep")).unwrap();
+    symlink("loop", folder.path("real/loop")).unwrap();
+    let base = fs::canonicalize(folder.path("")).unwrap();
+    let base = base.to_str().unwrap();
+    let leads = |path: &str, to: &str| {
+        let path = folder.name(path);
+        let real = real_paths(vec![path.clone()], &[folder.name("project")]);
+        assert_eq!(real.get(&path).map(String::as_str), Some(to), "{path}");
+    };
+    // What is inside is told by the project's own name, whatever that is a link to.
+    leads("project/src/a", &folder.name("project/src/a"));
+    leads("project/in/new/file", &folder.name("project/src/new/file"));
+    leads("real/src/a", &folder.name("project/src/a"));
+    leads("project/out/x", &format!("{base}/outside/x"));
+    leads("project/dangling", &format!("{base}/outside/none"));
+    leads("project/deep/../x", &format!("{base}/outside/x"));
+    leads("project/src/../x", &folder.name("project/x"));
+    leads("project", &folder.name("project"));
+    leads("project/none/../../outside/x", &format!("{base}/outside/x"));
 }

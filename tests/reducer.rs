@@ -27,7 +27,7 @@ use acp_nvim::session::question::{
 use acp_nvim::session::rule::{Rule, Verdict};
 use acp_nvim::session::state::State;
 use acp_nvim::session::terminal::TerminalKey;
-use acp_nvim::session::tool_call::{TerminalExit, ToolStatus};
+use acp_nvim::session::tool_call::{Location, TerminalExit, ToolCallUpdate, ToolStatus};
 use proptest::prelude::*;
 use support::{error, launch};
 
@@ -134,7 +134,12 @@ fn request((kind, a, b): Step) -> Request {
             Request::Permission {
                 remote,
                 tool_call: "t".into(),
-                update: Box::default(),
+                update: Box::new(ToolCallUpdate {
+                    locations: a
+                        .is_multiple_of(2)
+                        .then(|| vec![Location { path: "x".into(), line: None }]),
+                    ..Default::default()
+                }),
                 options: vec![option],
             }
         }
@@ -249,7 +254,12 @@ fn event((kind, a, b): Step, tag: u64) -> Event {
             1 => Event::Disk { ask: AskId(b % 12 + 1), result: Err(DiskError::NotFound) },
             2 => Event::TerminalOutput(key, "out".into()),
             3 => Event::TerminalExited(key, Ok(TerminalExit::default())),
+            4 if a % 2 == 0 => Event::TimerFired(Timer::NoPaths(AskId(b % 12 + 1))),
             4 => Event::TimerFired(Timer::NoEditor(AskId(b % 12 + 1))),
+            5 if a % 2 == 0 => {
+                let real = [("/p/x".to_owned(), "/p/x".to_owned())].into();
+                Event::PathsResolved { ask: AskId(b % 12 + 1), real }
+            }
             5 | 6 => {
                 let (ask, path) = (AskId(b % 12 + 1), "/p/x".to_owned());
                 Event::Resolved { ask, path, inside: a % 9 == 5 }

@@ -9,7 +9,15 @@ local text = require('acp.text')
 
 local M = {}
 
---- A rule in words, such as "allow execute `cargo test *` by opencode".
+--- Whether a rule allows a tool whatever that is given.
+---@param rule acp.Rule
+---@return boolean
+function M.allows_any_parameters(rule)
+  local said = rule.path or rule.command or rule.url or rule.inside ~= nil
+  return rule.action == 'allow' and rule.tool ~= nil and not said
+end
+
+--- A rule in words, such as "allow execute `cargo test` by opencode".
 ---@param rule acp.Rule
 ---@return string one line
 function M.words(rule)
@@ -22,6 +30,9 @@ function M.words(rule)
     if rule[name] then
       table.insert(parts, ('%s %s'):format(word, rule[name]))
     end
+  end
+  if M.allows_any_parameters(rule) then
+    table.insert(parts, 'with any parameters')
   end
   if rule.inside ~= nil then
     table.insert(parts, rule.inside and 'inside the project' or 'outside the project')

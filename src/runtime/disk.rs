@@ -150,7 +150,7 @@ pub fn resolve(path: &str, roots: &[String]) -> (String, bool) {
 }
 
 /// A path with its links followed, also those that lead to nothing yet.
-fn real(path: &Path, links: usize) -> PathBuf {
+pub(super) fn real(path: &Path, links: usize) -> PathBuf {
     if let Ok(path) = fs::canonicalize(path) {
         return path;
     }

@@ -32,6 +32,7 @@ mod owner;
 mod perform;
 pub mod placing;
 pub mod published;
+pub mod real_paths;
 pub mod reviews;
 pub mod rewind;
 pub mod snapshot;

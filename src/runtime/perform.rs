@@ -11,6 +11,7 @@ use super::diffs;
 use super::input::Input;
 use super::outbox::Item;
 use super::published::{PermissionInfo, Summary};
+use super::real_paths;
 use super::reviews::OnDisk;
 use super::terminal::Running;
 use super::timer;
@@ -51,10 +52,9 @@ impl Core {
                 self.apply(Event::Resolved { ask, path, inside: true });
             }
             Effect::Resolve { ask, path, roots } => self.disk.resolve(ask, path, roots),
+            Effect::ResolvePaths(wanted) => real_paths::resolve(wanted, self.inputs.clone()),
             Effect::ReadDisk(ask, range) => self.disk.read(ask, range),
-            Effect::WriteDisk { ask, path, text } => {
-                self.write_disk(ask, (path, text));
-            }
+            Effect::WriteDisk { ask, path, text } => self.write_disk(ask, (path, text)),
             Effect::ListDisk(ask, path) => self.disk.list(ask, path),
             Effect::Save { session, tag, path, content } => {
                 self.disk.save((session, tag), path, content);

@@ -18,7 +18,8 @@ pub(super) fn set(timer: Timer, after: Duration, inputs: Sender<Input>) {
         Timer::NoAnswer { .. }
         | Timer::NotStopped { .. }
         | Timer::StopCommands { .. }
-        | Timer::NoEditor(_) => after,
+        | Timer::NoEditor(_)
+        | Timer::NoPaths(_) => after,
     };
     tokio::spawn(async move {
         sleep(after).await;

@@ -23,6 +23,14 @@ pub struct Launch {
     pub patience: Duration,
 }
 
+impl Launch {
+    /// The project or further folder that is written so.
+    pub fn root_named(&self, path: &str) -> Option<&String> {
+        let mut roots = std::iter::once(&self.cwd).chain(&self.directories);
+        roots.find(|root| root.trim_end_matches('/') == path.trim_end_matches('/'))
+    }
+}
+
 /// What to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {

@@ -5,19 +5,28 @@
 //! words, and whatever is not beyond doubt is not simple. Whoever rejects one wants to find it
 //! wherever it hides, and what is found need not be exact. Must not know rules or agents.
 
+mod escapes;
+#[cfg(test)]
+mod hiding_tests;
 mod pattern;
 mod reader;
 #[cfg(test)]
 mod tests;
+mod wrappers;
 
 pub use self::pattern::Pattern;
-use self::reader::Reader;
+use self::reader::{Line, Reader, without_preamble};
 
 /// How deep a command may hide in others.
 const DEPTH: usize = 8;
 /// How many bytes are read for one command, with what hides in it: enough for any that is meant,
 /// and not enough for one that is made to keep us busy.
-const BUDGET: usize = 1 << 20;
+const BUDGET: usize = 256 << 10;
+
+/// Stands in a word for what only the shell knows: a variable, the output of a command.
+const UNKNOWN: char = '\0';
+/// Stands in a word before what may be replaced by the names of files.
+const GLOB: char = '\u{1}';
 
 /// A command, as an agent gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,25 +35,47 @@ pub enum Command {
     Line(String),
     /// A program and its arguments.
     Words(Vec<String>),
+    /// Several, one after the other; or one of them, where nobody knows which.
+    Several(Vec<Command>),
 }
 
 /// What a shell would make of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
-    /// The words, if it is beyond doubt that it is one simple command and no more.
-    pub simple: Option<Vec<String>>,
+    /// The words of each command, if it is beyond doubt that they are simple commands and no more.
+    pub simple: Option<Vec<Vec<String>>>,
     /// All commands that are in it, as far as can be seen.
-    pub parts: Vec<Vec<String>>,
+    parts: Vec<Part>,
+    /// It is too long or too deep to be read, or a quote is open at its end.
+    pub unreadable: bool,
+    /// It runs something that it does not say.
+    pub hidden: bool,
+}
+
+/// A command in a command.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Part {
+    words: Vec<String>,
+    /// It reads what the one before it writes.
+    piped: bool,
+    /// Another command may begin at any word from here on.
+    from: Option<usize>,
+    /// Up to here a word that nobody knows may be a program.
+    unknown_until: usize,
 }
 
 impl Command {
-    /// The command in one line, for people.
+    /// The command as it would be typed, a line for each.
     pub fn text(&self) -> String {
         match self {
             Command::Line(line) => line.clone(),
             Command::Words(words) => {
                 let words: Vec<String> = words.iter().map(|word| pattern::quote(word)).collect();
                 words.join(" ")
+            }
+            Command::Several(all) => {
+                let all: Vec<String> = all.iter().map(Command::text).collect();
+                all.join("\n")
             }
         }
     }
@@ -56,21 +87,33 @@ impl Command {
     }
 
     fn parse_within(&self, depth: usize, budget: &mut usize) -> Parsed {
+        let mut texts = Vec::new();
         let mut parsed = match self {
             Command::Line(line) => {
-                let Some(left) = budget.checked_sub(line.len() + 1) else {
-                    return Parsed::default();
-                };
-                *budget = left;
-                Reader::new(line.trim_matches([' ', '\t', '\r', '\n'])).read(depth)
+                let Some(line) = read(line, depth, budget) else { return too_much() };
+                texts = line.texts;
+                Parsed {
+                    simple: line.simple.map(|words| vec![words]),
+                    parts: line.parts,
+                    unreadable: line.too_deep || line.unclosed,
+                    hidden: false,
+                }
             }
             Command::Words(words) => given_words(words, depth, budget),
+            Command::Several(all) => return several(all, depth, budget),
         };
-        if depth > 0 {
-            parsed.unwrap(depth - 1, budget);
-        }
+        parsed.unwrap(texts, depth, budget);
         parsed
     }
+}
+
+fn too_much() -> Parsed {
+    Parsed { unreadable: true, ..Parsed::default() }
+}
+
+fn read(line: &str, depth: usize, budget: &mut usize) -> Option<Line> {
+    *budget = budget.checked_sub(line.len() + 1)?;
+    Some(Reader::new(line.trim_matches([' ', '\t', '\r', '\n'])).read(depth))
 }
 
 /// Programs are run as they are given, but some agents make a line of the words; so they must
@@ -79,85 +122,164 @@ fn given_words(words: &[String], depth: usize, budget: &mut usize) -> Parsed {
     let special = words.iter().any(|word| word.contains(is_special));
     let mut parsed = match (shell_line(words), special) {
         (Some(line), _) => Command::Line(line.to_owned()).parse_within(depth, budget),
-        (None, true) => {
-            let line = Command::Line(words.join(" "));
-            Parsed { simple: None, ..line.parse_within(depth, budget) }
-        }
+        (None, true) => match read(&words.join(" "), depth, budget) {
+            // As a line it may have a quote that is open, which the words have not.
+            Some(Line { parts, too_deep, .. }) => {
+                Parsed { parts, unreadable: too_deep, ..Parsed::default() }
+            }
+            None => too_much(),
+        },
         (None, false) => {
-            let simple = is_plain(words).then(|| words.to_vec());
-            Parsed { simple, parts: Vec::new() }
+            let simple = is_plain(words).then(|| vec![words.to_vec()]);
+            Parsed { simple, ..Parsed::default() }
         }
     };
-    parsed.parts.push(words.to_vec());
+    let words = without_preamble(words.to_vec());
+    parsed.parts.push(Part { words, ..Part::default() });
     parsed
 }
 
+/// A list may be several lines, or a program and its arguments.
+fn several(all: &[Command], depth: usize, budget: &mut usize) -> Parsed {
+    let line = |it: &Command| match it {
+        Command::Line(line) => Some(line.clone()),
+        Command::Words(_) | Command::Several(_) => None,
+    };
+    let words: Option<Vec<String>> = all.iter().map(line).collect();
+    let words =
+        words.filter(|it| it.first().is_some_and(|it| !it.trim().contains(char::is_whitespace)));
+    let words = words.filter(|it| it.len() > 1).map(Command::Words);
+    let mut result = Parsed { simple: Some(Vec::new()), ..Parsed::default() };
+    for command in all.iter().chain(&words) {
+        let parsed = match depth.checked_sub(1) {
+            Some(depth) => command.parse_within(depth, budget),
+            None => too_much(),
+        };
+        match (&mut result.simple, &parsed.simple) {
+            (Some(all), Some(more)) => all.extend(more.iter().cloned()),
+            (simple, _) => *simple = None,
+        }
+        result.include(parsed);
+    }
+    result
+}
+
 impl Parsed {
+    fn include(&mut self, inner: Parsed) {
+        self.parts.extend(inner.parts);
+        self.unreadable |= inner.unreadable;
+        self.hidden |= inner.hidden;
+    }
+
     /// Looks into what is given to shells and to programs that run others.
-    fn unwrap(&mut self, depth: usize, budget: &mut usize) {
-        if let Some(words) = &self.simple
+    fn unwrap(&mut self, texts: Vec<String>, depth: usize, budget: &mut usize) {
+        if let Some([words]) = self.simple.as_deref()
             && let Some(line) = shell_line(words)
         {
-            self.simple = Command::Line(line.to_owned()).parse_within(depth, budget).simple;
+            let line = Command::Line(line.to_owned());
+            let inner = depth.checked_sub(1).map(|depth| line.parse_within(depth, budget));
+            self.simple = inner.and_then(|it| it.simple);
         }
-        let mut inner = Vec::new();
-        for part in &self.parts {
-            for at in std::iter::once(0).chain(wrapped(part)) {
-                let words = part.get(at..).unwrap_or_default();
-                for line in lines_in(words) {
-                    inner.append(&mut Command::Line(line).parse_within(depth, budget).parts);
-                }
-                if at > 0 {
-                    inner.push(words.to_vec());
+        let mut inner = Parsed::default();
+        for part in &mut self.parts {
+            part.unwrap(&mut inner, depth, budget);
+        }
+        if self.parts.iter().any(|part| part.begins().any(wrappers::runs_script)) {
+            self.hidden |= self.runs_unseen();
+            for text in self.said().chain(texts) {
+                inner.include(inner_line(&text, depth, budget));
+                let decoded = escapes::decoded(&text);
+                if decoded != text {
+                    inner.include(inner_line(&decoded, depth, budget));
                 }
             }
         }
-        self.parts.append(&mut inner);
+        self.include(inner);
+    }
+
+    /// What the line has written somewhere: a script, where something in it runs scripts.
+    fn said(&self) -> impl Iterator<Item = String> {
+        self.parts.iter().filter_map(|part| {
+            let (program, rest) = part.words.split_first()?;
+            is_speaker(program).then(|| rest.join(" "))
+        })
+    }
+
+    /// Whether a shell gets its commands from something whose output nobody knows.
+    fn runs_unseen(&self) -> bool {
+        let pipe = |word: &String| word.starts_with(['<', UNKNOWN]) && word.len() == 2;
+        let substituted = |words: &[String]| wrappers::runs_script(words) && words.iter().any(pipe);
+        let by_name = self.parts.iter().any(|part| part.begins().any(substituted));
+        let by_pipe = self.parts.windows(2).any(|pair| match pair {
+            [before, after] => {
+                let known = before.words.first().is_some_and(|it| is_speaker(it));
+                after.piped && !known && after.begins().any(wrappers::reads_commands)
+            }
+            _ => false,
+        });
+        by_pipe || (by_name && self.said().next().is_none())
     }
 }
 
-const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "fish"];
+impl Part {
+    /// The words from wherever a command may begin.
+    fn begins(&self) -> impl Iterator<Item = &[String]> {
+        let later = self.from.unwrap_or(self.words.len()).max(1)..self.words.len();
+        std::iter::once(0).chain(later).filter_map(|at| self.words.get(at..))
+    }
 
-/// Programs that run what comes after them.
-const WRAPPERS: [&str; 24] = [
-    "sudo", "doas", "env", "nohup", "time", "timeout", "command", "builtin", "exec", "nice",
-    "ionice", "setsid", "stdbuf", "xargs", "parallel", "watch", "chroot", "strace", "find", "fd",
-    "script", "unshare", "busybox", "coproc",
-];
+    fn unwrap(&mut self, inner: &mut Parsed, depth: usize, budget: &mut usize) {
+        let mut all_lines = false;
+        for at in 0..self.words.len() {
+            if at > 0 && self.from.is_none_or(|from| at < from) {
+                continue;
+            }
+            let words = self.words.get(at..).unwrap_or_default();
+            let Some(found) = wrappers::wrapped(words) else { continue };
+            let Some(left) = budget.checked_sub(words.len()) else {
+                return inner.unreadable = true;
+            };
+            *budget = left;
+            if found.from < words.len() {
+                self.from = Some(self.from.map_or(at + found.from, |it| it.min(at + found.from)));
+            }
+            self.unknown_until = self.unknown_until.max(at + found.unknown_until);
+            inner.hidden |= found.hidden;
+            let lines = if all_lines { &[] } else { &found.lines[..] };
+            for line in lines {
+                inner.include(inner_line(line, depth, budget));
+            }
+            all_lines |= found.all_lines;
+            for code in &found.code {
+                let words = wrappers::words_of_code(code);
+                inner.parts.push(Part { words, from: Some(0), ..Part::default() });
+            }
+        }
+    }
+}
+
+fn inner_line(line: &str, depth: usize, budget: &mut usize) -> Parsed {
+    match depth.checked_sub(1) {
+        Some(depth) => {
+            let inner = Command::Line(line.to_owned()).parse_within(depth, budget);
+            Parsed { simple: None, ..inner }
+        }
+        None => too_much(),
+    }
+}
 
 /// The line in `sh -c 'line'`, where it is beyond doubt that a shell gets that and nothing else.
 fn shell_line(words: &[String]) -> Option<&str> {
+    const KNOWN: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "fish"];
     let [shell, flag, line] = words else { return None };
     let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| shell.strip_prefix(folder));
-    let known = SHELLS.contains(&name.unwrap_or(shell));
+    let known = KNOWN.contains(&name.unwrap_or(shell));
     (known && ["-c", "-lc"].contains(&flag.as_str())).then_some(line)
 }
 
-/// The lines that a command may give to a shell.
-fn lines_in(words: &[String]) -> Vec<String> {
-    let Some((first, rest)) = words.split_first() else { return Vec::new() };
-    match base(first) {
-        "eval" => vec![rest.join(" ")],
-        shell if SHELLS.contains(&shell) => {
-            let flag = |it: &&String| it.starts_with('-') && it.ends_with('c');
-            let at = rest.iter().position(|it| flag(&it));
-            at.and_then(|at| rest.get(at + 1)).cloned().into_iter().collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Where in these words another command may begin.
-fn wrapped(words: &[String]) -> std::ops::Range<usize> {
-    match words.first() {
-        Some(first) if WRAPPERS.contains(&base(first)) => 1..words.len().min(24),
-        _ => 0..0,
-    }
-}
-
-/// A program's name without its folder.
-pub(super) fn base(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+/// Whether a program writes what it is told to.
+fn is_speaker(program: &str) -> bool {
+    ["echo", "printf", "cat", "tee", "yes", "print"].contains(&wrappers::program(program).as_str())
 }
 
 /// What makes more than words of a line, even inside of words that some agent may join.
@@ -172,9 +294,10 @@ fn is_plain(words: &[String]) -> bool {
 }
 
 fn is_keyword(word: &str) -> bool {
-    const KEYWORDS: [&str; 24] = [
+    const KEYWORDS: [&str; 28] = [
         "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
         "in", "select", "function", "time", "coproc", "{", "}", "!", "[[", "]]", "begin", "end",
+        "and", "or", "not", "repeat",
     ];
     KEYWORDS.contains(&word)
 }
@@ -183,5 +306,5 @@ fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     let name = name.strip_suffix('+').unwrap_or(name);
     name.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_alphanumeric() || "_[]".contains(c))
+        && name.chars().all(|c| c.is_alphanumeric() || "_[]".contains(c) || c == GLOB)
 }

@@ -61,6 +61,8 @@ pub enum Effect {
         /// The folders.
         roots: Vec<String>,
     },
+    /// Follow the links of paths; comes back as [`super::event::Event::PathsResolved`].
+    ResolvePaths(PathsToResolve),
     /// Read a file from the disk.
     ReadDisk(AskId, FileRange),
     /// Write a file to the disk, making its folder if need be.
@@ -124,6 +126,17 @@ pub enum Effect {
     Audit(Box<Record>),
     /// Tell the editor.
     Tell(Tell),
+}
+
+/// Paths whose links are to be followed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PathsToResolve {
+    /// For which question.
+    pub ask: AskId,
+    /// The paths, absolute.
+    pub paths: Vec<String>,
+    /// The session's folders.
+    pub roots: Vec<String>,
 }
 
 /// A file before and after a change.
@@ -298,6 +311,8 @@ pub enum Timer {
     },
     /// Neovim has not answered a question about a file: it may be waiting for a key.
     NoEditor(AskId),
+    /// It is not known yet where the paths of a permission lead.
+    NoPaths(AskId),
     /// It is time to reach a lost agent again. The runtime adds some chance to the delay.
     Reconnect {
         /// For which session.

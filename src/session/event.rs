@@ -1,5 +1,6 @@
 //! Everything that can happen. A closed enum: what is not here cannot start any work.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,14 @@ pub enum Event {
         path: String,
         /// Whether it is in one of the session's folders.
         inside: bool,
+    },
+    /// Where the paths of a permission lead, links followed: by path. What leads into a session's
+    /// folder is told by that folder's own name.
+    PathsResolved {
+        /// For which question.
+        ask: AskId,
+        /// Where each path leads, as far as that is known.
+        real: HashMap<String, String>,
     },
     /// What the files of a session's project are is recorded, or will not be in time: the turn may
     /// begin.

@@ -5,6 +5,11 @@
 /// Where a path leads, seen from a folder; none where nobody can say: `~` is somebody's home, and
 /// an address is no path.
 pub fn resolve(path: &str, cwd: &str) -> Option<String> {
+    absolute(path, cwd).map(|path| join("", &path))
+}
+
+/// A path as it is written, but from the root: what `..` means behind a link is for the disk to say.
+pub fn absolute(path: &str, cwd: &str) -> Option<String> {
     let decoded;
     let path = match path.strip_prefix("file://") {
         Some(address) => {
@@ -17,7 +22,10 @@ pub fn resolve(path: &str, cwd: &str) -> Option<String> {
     if odd || path.contains(char::is_control) {
         return None;
     }
-    Some(join(cwd, path))
+    Some(match path.starts_with('/') {
+        true => path.to_owned(),
+        false => format!("{}/{path}", cwd.trim_end_matches('/')),
+    })
 }
 
 /// A path or pattern seen from a folder, without `.` and `..`.

@@ -41,6 +41,7 @@ impl State {
             Event::Agent { connection, happened } => self.happened(connection, happened, out),
             Event::Disk { ask, result } => self.disk(ask, result, out),
             Event::Resolved { ask, path, inside } => self.resolved(ask, (path, inside), out),
+            Event::PathsResolved { ask, real } => self.paths_resolved(ask, Some(real), out),
             Event::Recorded(session, turn) => self.recorded(session, turn, out),
             Event::Whole(ask, text) => self.saw(ask, text.into()),
             Event::Saved { session, tag, path, result } => {
@@ -194,6 +195,7 @@ impl State {
             }
             Timer::StopCommands { session, turn } => self.stop_commands(session, turn, out),
             Timer::NoEditor(ask) => self.no_editor(ask, out),
+            Timer::NoPaths(ask) => self.paths_resolved(ask, None, out),
             Timer::Reconnect { session, attempt } => self.seek_again(session, attempt, out),
         }
     }

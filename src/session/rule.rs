@@ -4,7 +4,7 @@
 //! rule must match all of it, beyond doubt; to reject it or to ask, a part of it is enough.
 
 use super::agent::Launch;
-use super::command_line::{Command, Pattern};
+use super::command_line::{Command, Parsed, Pattern};
 use super::glob::{Glob, escape};
 use super::paths;
 use super::question::{PermissionKind, PermissionOption};
@@ -74,7 +74,8 @@ impl Verdict {
 
 /// The first rule that matches.
 pub fn first<'a>(rules: &'a [Rule], subject: &Subject, launch: &Launch) -> Option<&'a Rule> {
-    rules.iter().find(|rule| rule.matches(subject, launch))
+    let reading = Reading::new(subject, launch);
+    rules.iter().find(|rule| rule.matches_reading(&reading))
 }
 
 impl Rule {
@@ -107,6 +108,9 @@ impl Rule {
         for (name, value) in named {
             words.extend(value.as_ref().map(|value| format!("{name} `{value}`")));
         }
+        if self.allows_any_parameters() {
+            words.push("with any parameters".to_owned());
+        }
         words.extend(self.inside.map(|inside| {
             if inside { "inside the project" } else { "outside the project" }.to_owned()
         }));
@@ -118,24 +122,76 @@ impl Rule {
         words.join(" ")
     }
 
+    /// Whether it allows a tool whatever that is given.
+    pub fn allows_any_parameters(&self) -> bool {
+        let said = [&self.path, &self.command, &self.url].into_iter().any(Option::is_some);
+        self.verdict == Verdict::Allow && self.tool.is_some() && !said && self.inside.is_none()
+    }
+
     /// Whether the rule is about this.
     pub fn matches(&self, subject: &Subject, launch: &Launch) -> bool {
+        self.matches_reading(&Reading::new(subject, launch))
+    }
+
+    fn matches_reading(&self, reading: &Reading) -> bool {
+        let Reading { subject, launch, .. } = reading;
         let kind = self.kinds.is_empty() || self.kinds.iter().any(|it| it == subject.kind.word());
         let agent = self.agent.as_ref().is_none_or(|agent| *agent == launch.agent);
         let here = |project: &String| paths::join("", project) == paths::join("", &launch.cwd);
         kind && agent
             && self.project.as_ref().is_none_or(here)
+            && match self.verdict {
+                Verdict::Allow => self.is_about_all_of(reading),
+                Verdict::Reject | Verdict::Ask => self.is_about_part_of(reading),
+            }
+    }
+
+    /// Whether the rule is about something in this, as far as anybody can tell.
+    fn is_about_part_of(&self, reading: &Reading) -> bool {
+        let Reading { subject, launch, command } = reading;
+        if subject.unreadable {
+            return true;
+        }
+        let runs = |text: &String| {
+            let pattern = Pattern::new(text).ok();
+            pattern.zip(command.as_ref()).is_some_and(|(it, command)| it.is_part_of(command))
+        };
+        let mut urls = subject.url.iter().chain(&subject.other_urls);
+        self.command.as_ref().is_none_or(runs)
+            && fits(self.tool.as_deref(), subject.tool.as_deref())
+            && (self.url.is_none() || urls.any(|url| fits(self.url.as_deref(), Some(url))))
+            && (!self.is_by_path() || {
+                let places = Places::new(self, launch);
+                let runs_in = subject.cwd.as_ref().filter(|_| self.path.is_none());
+                let mut all = subject.paths.iter().chain(runs_in);
+                all.any(|path| {
+                    let (letters, real) = reading.leads_to(path);
+                    places.has(letters.as_deref()) || (real.is_some() && places.has(real))
+                })
+            })
+    }
+
+    /// Whether the rule is about everything in this, beyond doubt.
+    fn is_about_all_of(&self, reading: &Reading) -> bool {
+        let Reading { subject, command, .. } = reading;
+        let readable = !subject.unreadable && !command.as_ref().is_some_and(|it| it.unreadable);
+        readable
             && fits(self.tool.as_deref(), subject.tool.as_deref())
             && fits(self.url.as_deref(), subject.url.as_deref())
-            && self.fits_command(subject, launch)
-            && self.fits_paths(subject, launch)
-            && (self.verdict != Verdict::Allow || self.means(subject))
+            && self.is_command_of(reading)
+            && self.has_places_of(reading)
+            && self.means(reading)
+    }
+
+    fn is_by_path(&self) -> bool {
+        self.path.is_some() || self.inside.is_some()
     }
 
     /// Whether somebody who allows what the rule says means to allow this too: the files that a
     /// command names do not tell what it does, nor do those of a tool that nobody knows.
-    fn means(&self, subject: &Subject) -> bool {
-        let by_path = self.path.is_some() || self.inside.is_some();
+    fn means(&self, reading: &Reading) -> bool {
+        let subject = reading.subject;
+        let by_path = self.is_by_path();
         let anything = self.kinds.is_empty()
             && self.tool.is_none()
             && self.command.is_none()
@@ -150,83 +206,139 @@ impl Rule {
             || self.tool.is_some()
             || self.kinds.iter().any(|it| it == ToolKind::Execute.word());
         let by_contents = by_path || self.command.is_some() || self.url.is_some();
+        // Whoever visits an address may write what is there to a file.
+        let only_visits = self.url.is_none() || by_path || subject.paths.is_empty();
         (!runs || runs_by_rule)
             && (!by_path || named || self.command.is_some() || is_about_files(&subject.kind))
+            && only_visits
             && !(by_contents && subject.unclear)
     }
 
-    fn fits_command(&self, subject: &Subject, launch: &Launch) -> bool {
+    fn is_command_of(&self, reading: &Reading) -> bool {
         let Some(pattern) = &self.command else { return true };
-        let (Some(command), Ok(pattern)) = (&subject.command, Pattern::new(pattern)) else {
+        let (Some(command), Ok(pattern)) = (&reading.command, Pattern::new(pattern)) else {
             return false;
         };
-        match self.verdict {
-            Verdict::Allow => {
-                // In a folder of somebody else, the same words may do something else.
-                let at_home = subject.cwd.as_ref().is_none_or(|cwd| {
-                    self.inside == Some(false) || place_of(cwd, launch) == Place::Inside
-                });
-                at_home && pattern.is_all_of(command)
-            }
-            Verdict::Reject | Verdict::Ask => pattern.is_part_of(command),
-        }
+        // In a folder of somebody else, the same words may do something else.
+        let home = Places { glob: None, inside: Some(true), launch: reading.launch };
+        let elsewhere = self.inside == Some(false);
+        let named = reading.subject.paths.iter().filter(|_| !self.is_by_path());
+        let mut all = reading.subject.cwd.iter().chain(named);
+        pattern.is_all_of(command) && (elsewhere || all.all(|path| reading.is_in(path, &home)))
     }
 
-    fn fits_paths(&self, subject: &Subject, launch: &Launch) -> bool {
-        let glob = self.path.as_ref().map(|glob| path_glob(glob, &launch.cwd));
-        let in_glob = |path: &String| match &glob {
-            None => true,
-            Some(Ok(glob)) => {
-                paths::resolve(path, &launch.cwd).is_some_and(|path| glob.matches(&path))
-            }
-            Some(Err(_)) => false,
-        };
-        let in_place = |path: &String| match (self.inside, place_of(path, launch)) {
-            (None, _) => true,
-            (Some(true), place) => place == Place::Inside,
-            (Some(false), Place::Unknown) => self.verdict != Verdict::Allow,
-            (Some(false), place) => place == Place::Outside,
-        };
-        if self.path.is_none() && self.inside.is_none() {
+    fn has_places_of(&self, reading: &Reading) -> bool {
+        if !self.is_by_path() {
             return true;
         }
         // A command is where it runs.
-        let runs_in = subject.cwd.as_ref().filter(|_| self.path.is_none());
-        let mut all = subject.paths.iter().chain(runs_in).peekable();
-        let holds = |path: &String| in_glob(path) && in_place(path);
-        match self.verdict {
-            Verdict::Allow => all.peek().is_some() && all.all(holds),
-            Verdict::Reject | Verdict::Ask => all.any(holds),
-        }
+        let runs_in = reading.subject.cwd.as_ref().filter(|_| self.path.is_none());
+        let mut all = reading.subject.paths.iter().chain(runs_in).peekable();
+        let places = Places::new(self, reading.launch);
+        all.peek().is_some() && all.all(|path| reading.is_in(path, &places))
     }
 
-    /// The rule that allows exactly this from now on, in this project; none where no rule could.
+    /// The rule that allows exactly this from now on, in this project; none where no rule could. A
+    /// rule for a tool allows it with any parameters, and says so.
     pub fn allowing(subject: &Subject, launch: &Launch) -> Option<Rule> {
+        let Subject { kind, tool, paths, more, .. } = subject;
         let rule = Rule {
             verdict: Verdict::Allow,
-            kinds: vec![subject.kind.word().to_owned()],
+            kinds: vec![kind.word().to_owned()],
             agent: Some(launch.agent.clone()),
             project: Some(launch.cwd.clone()),
             ..Rule::default()
         };
+        let tool = || tool.as_deref().map(escape);
+        let here = |cwd: &String| paths::resolve(cwd, "/") == paths::resolve(&launch.cwd, "/");
         let rule = match subject {
-            Subject { command: Some(command), .. } => {
-                Rule { command: Some(exact_command(command)?), ..rule }
+            Subject { command: Some(command), cwd, .. } => {
+                let exact = !more && cwd.as_ref().is_none_or(here);
+                let tool = tool().filter(|_| *kind != ToolKind::Execute);
+                let command = Some(exact_command(command).filter(|_| exact)?);
+                Rule { command, tool, ..rule }
             }
             // Neither its files nor its tool tell what a command does.
             Subject { kind: ToolKind::Execute, .. } => return None,
-            Subject { url: Some(url), .. } => Rule { url: Some(escape(url)), ..rule },
-            Subject { paths, kind, tool, .. } if !paths.is_empty() => {
-                let tool = tool.as_deref().filter(|_| !is_about_files(kind)).map(escape);
-                Rule { path: Some(exact_paths(paths, launch)?), tool, ..rule }
+            Subject { url: Some(url), .. } => {
+                Rule { url: Some(escape(url)).filter(|_| !more), ..rule }
             }
-            Subject { tool: Some(tool), .. } => Rule { tool: Some(escape(tool)), ..rule },
-            _ => return None,
+            _ if !paths.is_empty() && is_about_files(kind) => {
+                Rule { path: Some(exact_paths(paths, launch)?), ..rule }
+            }
+            _ if !paths.is_empty() => {
+                let path = exact_paths(paths, launch).filter(|_| !more)?;
+                Rule { path: Some(path), tool: tool(), ..rule }
+            }
+            _ => Rule { tool: Some(tool()?), ..rule },
         };
         // Nobody could read a longer one, and to try it would take its time.
         let texts = [&rule.command, &rule.url, &rule.path, &rule.tool];
-        let short = texts.into_iter().flatten().all(|it| it.len() <= LONGEST);
-        (short && rule.matches(subject, launch)).then_some(rule)
+        let short = texts.iter().all(|it| it.as_ref().is_none_or(|it| it.len() <= LONGEST));
+        let says = texts.iter().any(|it| it.is_some());
+        (says && short && !subject.unclear && rule.matches(subject, launch)).then_some(rule)
+    }
+}
+
+/// What is asked, read once for all rules.
+struct Reading<'a> {
+    subject: &'a Subject,
+    launch: &'a Launch,
+    command: Option<Parsed>,
+}
+
+impl Reading<'_> {
+    fn new<'a>(subject: &'a Subject, launch: &'a Launch) -> Reading<'a> {
+        Reading { subject, launch, command: subject.command.as_ref().map(Command::parse) }
+    }
+
+    /// Where a path leads by its letters, and where it really does as far as somebody has looked.
+    fn leads_to(&self, path: &str) -> (Option<String>, Option<&str>) {
+        let letters = paths::resolve(path, &self.launch.cwd);
+        let known = |written: &String| {
+            let real = self.subject.real.as_ref().and_then(|real| real.get(written));
+            self.launch.root_named(written).or(real).map(String::as_str)
+        };
+        let written = paths::absolute(path, &self.launch.cwd);
+        let real = written.as_ref().and_then(known);
+        (letters, real)
+    }
+
+    /// Whether a path leads to one of these places beyond doubt, links followed.
+    fn is_in(&self, path: &str, places: &Places) -> bool {
+        let (letters, real) = self.leads_to(path);
+        real.is_some() && places.has(letters.as_deref()) && places.has(real)
+    }
+}
+
+/// Where a rule is about.
+struct Places<'a> {
+    glob: Option<Result<Glob, String>>,
+    inside: Option<bool>,
+    launch: &'a Launch,
+}
+
+impl Places<'_> {
+    fn new<'a>(rule: &Rule, launch: &'a Launch) -> Places<'a> {
+        let glob = rule.path.as_ref().map(|glob| path_glob(glob, &launch.cwd));
+        Places { glob, inside: rule.inside, launch }
+    }
+
+    /// Whether a path may be among them; none for one that leads where nobody can say, but to no
+    /// place inside.
+    fn has(&self, path: Option<&str>) -> bool {
+        let in_glob = match (&self.glob, path) {
+            (None, _) | (_, None) => true,
+            (Some(Ok(glob)), Some(path)) => glob.matches(path),
+            (Some(Err(_)), _) => false,
+        };
+        let place = path.map(|path| place_of(path, self.launch));
+        in_glob
+            && match self.inside {
+                None => true,
+                Some(true) => place == Some(Place::Inside),
+                Some(false) => matches!(place, None | Some(Place::Outside)),
+            }
     }
 }
 
@@ -253,27 +365,30 @@ fn path_glob(glob: &str, cwd: &str) -> Result<Glob, String> {
 enum Place {
     Inside,
     Outside,
-    Unknown,
-    /// In a folder of git's own: inside, but what is written there is run by git.
-    Git,
+    /// In a folder of git's own, or of another such: inside, but what is written there is run.
+    VersionControl,
 }
 
+/// Where an absolute path is.
 fn place_of(path: &str, launch: &Launch) -> Place {
-    let Some(path) = paths::resolve(path, &launch.cwd) else { return Place::Unknown };
+    const FOLDERS: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
     let roots = std::iter::once(&launch.cwd).chain(&launch.directories);
     let mut inside = roots.filter_map(|root| paths::resolve(root, "/")).filter_map(|root| {
-        let rest = paths::below(&path, &root)?;
-        Some(rest.split('/').any(|part| part.eq_ignore_ascii_case(".git")))
+        let rest = paths::below(path, &root)?;
+        Some(rest.split('/').any(|part| FOLDERS.iter().any(|it| part.eq_ignore_ascii_case(it))))
     });
     match inside.next() {
-        Some(true) => Place::Git,
+        Some(true) => Place::VersionControl,
         Some(false) => Place::Inside,
         None => Place::Outside,
     }
 }
 
 fn exact_command(command: &Command) -> Option<String> {
-    Some(Pattern::exactly(&command.parse().simple?))
+    match command.parse().simple.as_deref() {
+        Some([words]) => Some(Pattern::exactly(words)),
+        _ => None,
+    }
 }
 
 /// One pattern for all of these paths, as short as it can be.

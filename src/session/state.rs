@@ -70,9 +70,9 @@ impl State {
         Some(Write { session: *session, path: path.clone(), seen, text: text.clone() })
     }
 
-    /// The questions that wait for an answer, oldest first.
+    /// The questions that wait for an answer, oldest first, but for those that nobody has heard of.
     pub fn asks(&self) -> impl Iterator<Item = (AskId, &OpenAsk)> {
-        self.asks.iter().map(|(id, ask)| (*id, ask))
+        self.asks.iter().filter(|(_, it)| !it.is_looked_at()).map(|(id, ask)| (*id, ask))
     }
 }
 
@@ -102,6 +102,15 @@ pub struct OpenAsk {
     pub with: With,
     /// What is done once the user allows it.
     pub then: Option<AllowedAction>,
+}
+
+impl OpenAsk {
+    /// Whether it is a permission of which nobody has heard yet: the disk tells where its paths lead,
+    /// or those of one before it.
+    pub fn is_looked_at(&self) -> bool {
+        let with = matches!(self.with, With::Disk | With::Nobody);
+        with && matches!(self.body, Body::Permission(_))
+    }
 }
 
 /// What is done once the user allows it.
@@ -138,6 +147,8 @@ pub enum With {
     User,
     /// The disk: a folder's entries.
     Listing,
+    /// It waits until those before it can be asked.
+    Nobody,
 }
 
 /// One run of an agent.

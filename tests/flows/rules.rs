@@ -2,14 +2,15 @@
 
 use acp_nvim::session::audit::{By, Deed};
 use acp_nvim::session::command_line::Command;
-use acp_nvim::session::effect::{Effect, Reply, Tell};
-use acp_nvim::session::event::{Happened, Request, Update, Wish};
+use acp_nvim::session::effect::{Effect, Reply, Tell, Timer};
+use acp_nvim::session::entry::Entry;
+use acp_nvim::session::event::{Event, Happened, Request, Update, Wish};
 use acp_nvim::session::failure::Exit;
-use acp_nvim::session::ids::AskId;
+use acp_nvim::session::ids::{AskId, ConnectionId, ReplyTo};
 use acp_nvim::session::question::{Body, PermissionKind, PermissionOption, Question, Reaction};
 use acp_nvim::session::rule::{Rule, Verdict};
 use acp_nvim::session::subject::Given;
-use acp_nvim::session::tool_call::{Location, ToolCallUpdate, ToolKind};
+use acp_nvim::session::tool_call::{Location, ToolCallUpdate, ToolKind, ToolStatus};
 
 use crate::world::{ONE, World};
 
@@ -153,6 +154,154 @@ fn what_was_told_of_the_tool_call_before_counts() {
     world.updates(Update::ToolCall("e".into(), update("/project/../etc/passwd")));
     world.requests("2", request());
     assert!(asked(&world));
+}
+
+/// Whether a tool call may go on that is about this file.
+fn may_touch(kind: ToolKind, path: &str) -> Request {
+    let update = ToolCallUpdate {
+        kind: Some(kind),
+        locations: Some(vec![Location { path: path.into(), line: None }]),
+        ..Default::default()
+    };
+    let (remote, tool_call) = ("r1".into(), path.into());
+    Request::Permission { remote, tool_call, update: Box::new(update), options: options() }
+}
+
+fn inside(verdict: Verdict) -> Rule {
+    Rule { verdict, inside: Some(true), ..Default::default() }
+}
+
+/// What the disk is asked to follow, after a request.
+fn asks_disk(world: &mut World, id: &str, request: Request) -> (AskId, Vec<String>) {
+    let reply = ReplyTo { connection: ConnectionId(world.connection), id: id.into() };
+    world.agent(Happened::Requested { reply, request });
+    let wanted = world.last.iter().find_map(|it| match it {
+        Effect::ResolvePaths(it) => Some((it.ask, it.paths.clone())),
+        _ => None,
+    });
+    wanted.unwrap_or_else(|| panic!("{:?}", world.last))
+}
+
+#[test]
+fn links_are_followed_before_a_rule_allows_anything_by_its_path() {
+    let mut world = World::running();
+    world.wish(Wish::SetRules(vec![
+        Rule { verdict: Verdict::Reject, path: Some("secret/**".into()), ..Default::default() },
+        inside(Verdict::Allow),
+    ]));
+    let leads = |world: &mut World, ask: AskId, path: &str, to: &str| {
+        world.event(Event::PathsResolved { ask, real: [(path.to_owned(), to.to_owned())].into() });
+    };
+    let (ask, paths) = asks_disk(&mut world, "1", may_touch(ToolKind::Read, "a/../b"));
+    assert_eq!(paths, ["/project/a/../b"], "what `..` means behind a link, the disk knows");
+    assert!(!asked(&world) && replied(&world).is_none() && world.state.asks().count() == 0);
+    leads(&mut world, ask, "/project/a/../b", "/project/b");
+    assert_eq!(replied(&world), Some("yes"));
+    let (ask, _) = asks_disk(&mut world, "2", may_touch(ToolKind::Read, "link/id_rsa"));
+    leads(&mut world, ask, "/project/link/id_rsa", "/home/u/.ssh/id_rsa");
+    assert!(asked(&world), "it is a link out of the project");
+    let (ask, _) = asks_disk(&mut world, "3", may_touch(ToolKind::Read, "innocent"));
+    leads(&mut world, ask, "/project/innocent", "/project/secret/x");
+    assert_eq!(replied(&world), Some("no"));
+    let (ask, _) = asks_disk(&mut world, "4", may_touch(ToolKind::Read, "lost"));
+    world.event(Event::PathsResolved { ask, real: Default::default() });
+    assert!(asked(&world), "nobody knows where it leads");
+}
+
+#[test]
+fn a_disk_that_does_not_answer_has_the_user_asked() {
+    let mut world = World::running();
+    let reject = Rule { path: Some("b".into()), ..inside(Verdict::Reject) };
+    world.wish(Wish::SetRules(vec![reject, inside(Verdict::Allow)]));
+    let (ask, _) = asks_disk(&mut world, "1", may_touch(ToolKind::Read, "a"));
+    let timer = |it: &Effect| matches!(it, Effect::SetTimer { timer: Timer::NoPaths(_), .. });
+    assert!(world.last.iter().any(timer));
+    world.event(Event::TimerFired(Timer::NoPaths(ask)));
+    assert!(asked(&world));
+    let real = [("/project/a".to_owned(), "/project/a".to_owned())];
+    world.event(Event::PathsResolved { ask, real: real.into() });
+    assert_eq!(world.last, [], "too late");
+    let (ask, _) = asks_disk(&mut world, "2", may_touch(ToolKind::Read, "b"));
+    world.event(Event::TimerFired(Timer::NoPaths(ask)));
+    assert_eq!(replied(&world), Some("no"), "by its letters it is rejected all the same");
+    // One that is cancelled meanwhile has its answer, and nobody hears of it.
+    let (ask, _) = asks_disk(&mut world, "3", may_touch(ToolKind::Read, "a"));
+    world.wish(Wish::Answer { ask, reaction: Reaction::Option("yes".into()), by: By::Api });
+    assert_eq!(world.replies(), [], "nobody has been asked");
+    world.wish(Wish::Cancel(ONE));
+    assert_eq!(world.replies().len(), 2, "with the first one, which the user was asked about");
+    world.event(Event::PathsResolved { ask, real: Default::default() });
+    assert_eq!(world.last, []);
+}
+
+#[test]
+fn requests_are_decided_in_the_order_in_which_they_came() {
+    let mut world = World::running();
+    let titles = |world: &World| -> Vec<String> {
+        let asked = world.state.asks().filter_map(|(_, it)| match &it.body {
+            Body::Permission(it) => Some(it.title.clone()),
+            _ => None,
+        });
+        asked.collect()
+    };
+    let ask = |world: &mut World, id: &str, request: Request| {
+        let reply = ReplyTo { connection: ConnectionId(world.connection), id: id.into() };
+        world.agent(Happened::Requested { reply, request });
+    };
+    let (first, _) = asks_disk(&mut world, "1", may_touch(ToolKind::Read, "a"));
+    let (second, _) = asks_disk(&mut world, "2", may_touch(ToolKind::Edit, "b"));
+    ask(&mut world, "3", may_run("ls"));
+    assert!(!asked(&world), "it has no paths, but others were before it");
+    world.event(Event::PathsResolved { ask: second, real: Default::default() });
+    assert!(!asked(&world));
+    world.event(Event::TimerFired(Timer::NoPaths(first)));
+    assert_eq!(titles(&world), ["read", "edit", "ls"]);
+    let (fourth, _) = asks_disk(&mut world, "4", may_touch(ToolKind::Read, "c"));
+    ask(&mut world, "5", may_run("make"));
+    world.agent(Happened::Withdrawn("4".into()));
+    assert_eq!(titles(&world), ["read", "edit", "ls", "make"], "{fourth:?} is not waited for");
+}
+
+#[test]
+fn what_is_asked_under_the_name_of_a_finished_tool_call_is_about_another() {
+    let mut world = World::running();
+    world.wish(Wish::SetRules(vec![command_rule(Verdict::Allow, "git status")]));
+    world.requests("1", may_run("git status"));
+    assert_eq!(replied(&world), Some("yes"));
+    let done = ToolCallUpdate { status: Some(ToolStatus::Completed), ..Default::default() };
+    world.updates(Update::ToolCall("t".into(), Box::new(done)));
+    let entries = world.session().entries.len();
+    let update = ToolCallUpdate { title: Some("rm -rf /".into()), ..Default::default() };
+    let (remote, tool_call) = ("r1".into(), "t".into());
+    let options = options();
+    let update = Box::new(update);
+    world.requests("2", Request::Permission { remote, tool_call, update, options });
+    assert!(asked(&world), "nothing is known of it but its title");
+    assert_eq!(world.session().entries.len(), entries + 1);
+    let Entry::ToolCall(first) = &world.session().entries[entries - 1] else { panic!() };
+    assert_eq!((first.title.as_str(), first.status), ("git status", ToolStatus::Completed));
+}
+
+#[test]
+fn what_is_too_long_to_read_is_rejected_and_never_allowed() {
+    let mut world = World::running();
+    let any = Rule { verdict: Verdict::Allow, kinds: vec!["execute".into()], ..Default::default() };
+    let padded = format!("rm -rf x{}", " ".repeat(1 << 20));
+    world.wish(Wish::SetRules(vec![command_rule(Verdict::Reject, "rm *"), any.clone()]));
+    world.requests("1", may_run(&padded));
+    assert_eq!(replied(&world), Some("no"));
+    world.wish(Wish::SetRules(vec![any, Rule { verdict: Verdict::Allow, ..Default::default() }]));
+    world.requests("2", may_run(&padded));
+    assert!(asked(&world));
+    world.requests("3", may_run("rm -rf x"));
+    assert_eq!(replied(&world), Some("yes"), "as the user wants it");
+    let long = "x/".repeat(3_000);
+    world.requests("4", may_touch(ToolKind::Read, &long));
+    assert!(asked(&world));
+    let reject = Rule { path: Some("y".into()), ..inside(Verdict::Reject) };
+    world.wish(Wish::SetRules(vec![reject]));
+    world.requests("5", may_touch(ToolKind::Read, &long));
+    assert_eq!(replied(&world), Some("no"));
 }
 
 #[test]

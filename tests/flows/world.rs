@@ -8,6 +8,7 @@ use acp_nvim::session::event::{Answer, Event, Happened, Made, Origin, Request, U
 use acp_nvim::session::failure::RpcError;
 use acp_nvim::session::ids::{ConnectionId, ReplyTo, SessionId};
 use acp_nvim::session::outcome::Outcome;
+use acp_nvim::session::paths;
 use acp_nvim::session::question::{PermissionKind, PermissionOption};
 use acp_nvim::session::state::{Session, State};
 use acp_nvim::session::tool_call::{ToolCallUpdate, ToolStatus};
@@ -61,6 +62,22 @@ impl World {
         if let [Effect::Resolve { ask, path, .. }] = &self.last[..] {
             let (ask, path) = (*ask, path.clone());
             self.event(Event::Resolved { ask, path, inside: true });
+        }
+        self.without_links()
+    }
+
+    /// If somebody has to follow links, there are none: what followed from that comes after what
+    /// followed before.
+    pub(crate) fn without_links(&mut self) -> &mut World {
+        let resolve = |it: &Effect| match it {
+            Effect::ResolvePaths(it) => Some((it.ask, it.paths.clone())),
+            _ => None,
+        };
+        if let Some((ask, paths)) = self.last.iter().find_map(resolve) {
+            let before = std::mem::take(&mut self.last);
+            let real = paths.into_iter().map(|it| (it.clone(), paths::join("", &it))).collect();
+            self.event(Event::PathsResolved { ask, real });
+            self.last.splice(0..0, before);
         }
         self
     }

@@ -262,6 +262,11 @@ impl Client {
                     self.apply(Event::Resolved { ask, path, inside: true });
                     continue;
                 }
+                Effect::ResolvePaths(wanted) => {
+                    let real = wanted.paths.into_iter().map(|it| (it.clone(), it)).collect();
+                    self.apply(Event::PathsResolved { ask: wanted.ask, real });
+                    continue;
+                }
                 _ => continue,
             };
             let message: Value = serde_json::from_slice(&line).expect("we send JSON");

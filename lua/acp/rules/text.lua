@@ -12,8 +12,9 @@ local M = {}
 local help = {
   '-- A rule has one of allow = true, reject = true, ask = true, and any of these:',
   '--   kind = "execute"            or a list: { "read", "search" }',
-  '--   command = "cargo test *"    word by word; * at the end stands for any more words',
-  '--   path = "src/**"             files, seen from the project',
+  '--   command = "make {test,lint}" word by word; * at the end stands for any more words,',
+  '--                               also for options that write files or run programs',
+  '--   path = "src/**"             files, seen from the project, links followed',
   '--   inside = true               files in the project; false: elsewhere',
   '--   url = "https://docs.rs/*"   tool = "mcp__*"   agent = "opencode"   note = "why"',
   '-- To allow something, a rule must fit all of it; to reject it or to ask, a part is enough.',

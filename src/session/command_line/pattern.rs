@@ -1,6 +1,7 @@
 //! Patterns for commands: words, with `*` for parts of them, and at the end for all that follow.
 
-use super::{Command, base};
+use super::wrappers::{program, wrapped};
+use super::{GLOB, Parsed, Part, UNKNOWN};
 use crate::session::glob::{Glob, escape};
 
 /// A pattern such as `git status` or `cargo test *`.
@@ -45,38 +46,73 @@ impl Pattern {
         words.iter().map(word).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether the whole command is one simple command that the pattern describes.
-    pub fn is_all_of(&self, command: &Command) -> bool {
-        command.parse().simple.is_some_and(|words| {
-            self.matches(&words, |word, text| {
-                // A part of a path does not lead out of its folder.
-                word.glob.matches(text) && !(word.partial && text.split('/').any(|it| it == ".."))
-            })
-        })
+    /// Whether the pattern describes the whole command, which is simple.
+    pub fn is_all_of(&self, command: &Parsed) -> bool {
+        let fits = |words: &Vec<String>| {
+            let long_enough = match self.open {
+                true => words.len() >= self.words.len().max(1),
+                false => words.len() == self.words.len(),
+            };
+            // A part of a path does not lead out of its folder.
+            let leads_out =
+                |word: &Word, text: &str| word.partial && text.split('/').any(|it| it == "..");
+            // Where the program runs another one, the rule says which, and not with its `*`.
+            let runs = wrapped(words).filter(|it| it.from < words.len() || !it.lines.is_empty());
+            long_enough
+                && runs.is_none_or(|it| it.from <= self.words.len())
+                && self
+                    .words
+                    .iter()
+                    .zip(words)
+                    .all(|(word, text)| word.glob.matches(text) && !leads_out(word, text))
+        };
+        let simple = command.simple.as_ref().filter(|it| !it.is_empty() && !command.unreadable);
+        simple.is_some_and(|all| all.iter().all(fits))
     }
 
     /// Whether the pattern describes anything that the command may do.
-    pub fn is_part_of(&self, command: &Command) -> bool {
-        let parsed = command.parse();
-        let program = |words: &[String]| words.first().map_or("", |it| base(it)).to_owned();
-        parsed.parts.iter().any(|words| {
-            let program = program(words);
-            let mut named = words.clone();
-            if let Some(first) = named.first_mut() {
-                *first = program;
-            }
-            let glob = |word: &Word, text: &str| word.glob.matches(text);
-            self.matches(words, glob) || self.matches(&named, glob)
-        })
+    pub fn is_part_of(&self, command: &Parsed) -> bool {
+        let within = |part: &Part| {
+            let begins = part.from.unwrap_or(part.words.len()).max(1);
+            let mut places = std::iter::once(0).chain(begins..part.words.len());
+            places.any(|at| {
+                let words = part.words.get(at..).unwrap_or_default();
+                self.may_be(words, at == 0 || at < part.unknown_until)
+            })
+        };
+        command.unreadable || command.hidden || command.parts.iter().any(within)
     }
 
-    fn matches(&self, words: &[String], matches: impl Fn(&Word, &str) -> bool) -> bool {
-        let long_enough = match self.open {
-            true => words.len() >= self.words.len().max(1),
-            false => words.len() == self.words.len(),
-        };
-        long_enough && self.words.iter().zip(words).all(|(word, text)| matches(word, text))
+    /// Whether these may be the pattern's words. Where nobody knows a word, they may, and whether
+    /// one is a program that nobody knows is for the caller to say.
+    fn may_be(&self, words: &[String], unknown_program: bool) -> bool {
+        let mut rest = words.iter();
+        for (index, word) in self.words.iter().enumerate() {
+            let Some(text) = rest.next() else { return false };
+            let unknown = match index {
+                0 => last_part(text).contains([UNKNOWN, GLOB]) && unknown_program,
+                _ => text.contains(UNKNOWN),
+            };
+            if unknown {
+                return true;
+            }
+            let plain = text.replace(GLOB, "");
+            let named = index == 0
+                && (word.glob.matches(last_part(&plain)) || word.glob.matches(&program(&plain)));
+            if !named && !word.glob.matches(&plain) {
+                return false;
+            }
+        }
+        match self.open {
+            true => !words.is_empty(),
+            false => rest.all(|it| it.contains(UNKNOWN)),
+        }
     }
+}
+
+/// A program's name without its folder.
+fn last_part(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
 }
 
 /// The words of a pattern, as globs. What is in quotes stands for itself, but for `*` and `?`: they

@@ -193,7 +193,7 @@ impl Session {
         let path = path_of(body);
         let why = if private { "private" } else { "outside of the project" };
         let title = format!("{verb} {path} ({why})");
-        let subject = Subject { kind, paths: vec![path.to_owned()], ..Subject::default() };
+        let subject = Subject::of_file(kind, path);
         let rule = Rule::allowing(&subject, &self.launch).filter(|_| !private);
         Permission { title, ..Permission::for_access(subject, rule, "Always allow this file") }
     }

@@ -50,7 +50,12 @@ impl State {
             _ => None,
         };
         out.reply(reply, answer);
-        if !body.waits_for_user() && with != With::User {
+        let shown = match with {
+            With::User => true,
+            With::Editor => body.waits_for_user(),
+            With::Disk | With::Listing | With::Nobody => false,
+        };
+        if !shown {
             return;
         }
         if let Some(session) = self.sessions.get_mut(&session) {
@@ -88,6 +93,10 @@ impl State {
     /// The editor or the user answers.
     pub(super) fn react(&mut self, id: AskId, (reaction, by): (Reaction, By), out: &mut Outcome) {
         let Some(ask) = self.asks.get_mut(&id) else { return };
+        if ask.is_looked_at() {
+            // Nobody has been asked yet.
+            return;
+        }
         if ask.then.is_some() {
             return self.access_answered(id, (reaction, by), out);
         }
@@ -187,9 +196,10 @@ impl State {
     /// The agent does not want an answer any more. It gets one all the same, as it must.
     pub(super) fn withdrawn(&mut self, connection: ConnectionId, id: &str, out: &mut Outcome) {
         let is_it = |reply: &ReplyTo| reply.connection == connection && &*reply.id == id;
-        let ask = self.asks.iter().find(|(_, it)| is_it(&it.reply)).map(|(ask, _)| *ask);
-        if let Some(ask) = ask {
-            return self.settle_as_cancelled(ask, By::Withdrawn, out);
+        let ask = self.asks.iter().find(|(_, it)| is_it(&it.reply));
+        if let Some((ask, session)) = ask.map(|(ask, it)| (*ask, it.session)) {
+            self.settle_as_cancelled(ask, By::Withdrawn, out);
+            return self.decide_in_order(session, out);
         }
         for session in self.sessions.values_mut() {
             for (_, terminal) in session.terminals.all_ours() {

@@ -4,6 +4,7 @@
 //! else's, and has to ask.
 
 use super::ask::no_session;
+use super::permission::PermissionRequest;
 use super::terminal::RunRequest;
 use crate::session::agent::How;
 use crate::session::audit::{By, Deed, Unasked};
@@ -54,15 +55,25 @@ impl State {
         if self.open_commands(id) >= MOST_RUNNING {
             return out.reply(reply, Err(too_many()));
         }
-        match self.command_verdict(id, &permission, out) {
-            Verdict::Allow => self.start(id, Start { reply, command, to_the_end }, out),
-            Verdict::Reject => {
+        let permission = Box::new(permission);
+        let then = Some(AllowedAction::Run { command, to_the_end });
+        self.look_at_paths(PermissionRequest { session: id, reply, permission, then }, out);
+    }
+
+    /// A rule decides about a command, or the user has allowed it, or is asked.
+    pub(super) fn decide_command(&mut self, request: PermissionRequest, out: &mut Outcome) {
+        let PermissionRequest { session: id, reply, permission, then } = request;
+        match (self.command_verdict(id, &permission, out), then) {
+            (Verdict::Allow, Some(AllowedAction::Run { command, to_the_end })) => {
+                self.start(id, Start { reply, command, to_the_end }, out);
+            }
+            (Verdict::Allow | Verdict::Reject, _) => {
                 out.reply(reply, Err(permission.not_run("a rule of the user forbids it")));
             }
-            Verdict::Ask => {
-                let ask = self.ask((reply, id), Body::Permission(Box::new(permission)), out);
+            (Verdict::Ask, then) => {
+                let ask = self.ask((reply, id), Body::Permission(permission), out);
                 if let Some(ask) = self.asks.get_mut(&ask) {
-                    ask.then = Some(AllowedAction::Run { command, to_the_end });
+                    ask.then = then;
                 }
             }
         }
@@ -237,6 +248,7 @@ fn same_command(one: &Subject, other: &Subject) -> bool {
             }
             _ => None,
         },
+        Command::Several(_) => None,
     };
     let simple = |it: &Command| it.parse().simple;
     one == other
