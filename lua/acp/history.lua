@@ -139,7 +139,9 @@ local function refresh()
   local text = state_file.read(M.path()) or ''
   local all = parse_all(text)
   if #all > 2 * config().size or #text > biggest then
-    state_file.rewrite(M.path(), shortened)
+    state_file.rewrite(M.path(), function(current)
+      return current and shortened(current)
+    end)
     now = stamp()
   end
   entries = trimmed(sorted(vim.list_extend(all, unwritten)))

@@ -94,36 +94,57 @@ function M.append(path, line)
   return false
 end
 
+--- Whether whoever made a lock is gone without having removed it.
 ---@param path string
----@return boolean whether nobody else rewrites the file now
-local function lock(path)
-  local fd = vim.uv.fs_open(path, 'wx', private)
-  if fd then
-    vim.uv.fs_close(fd)
-    return true
+---@return boolean
+local function is_abandoned(path)
+  local pid = tonumber(M.read(path) or '')
+  if pid then
+    local _, _, name = vim.uv.kill(pid, 0)
+    return name == 'ESRCH'
   end
+  -- It is about to write its number.
   local stat = vim.uv.fs_stat(path)
-  if stat and os.time() - stat.mtime.sec > 60 then
-    -- Its Neovim is gone. The next one who wants it will get it.
-    vim.uv.fs_unlink(path)
+  return stat ~= nil and os.time() - stat.mtime.sec > 60
+end
+
+--- Waits until nobody else rewrites a file, but not for long: that takes others milliseconds.
+---@param path string
+---@return boolean
+local function lock(path)
+  for _ = 1, 50 do
+    local fd, _, name = vim.uv.fs_open(path, 'wx', private)
+    if fd then
+      vim.uv.fs_write(fd, tostring(vim.uv.os_getpid()), 0)
+      vim.uv.fs_close(fd)
+      return true
+    elseif name ~= 'EEXIST' then
+      return false
+    elseif is_abandoned(path) then
+      vim.uv.fs_unlink(path)
+    else
+      vim.uv.sleep(5)
+    end
   end
   return false
 end
 
---- Replaces the text of a file to which others may be adding lines: none of those is lost.
+--- Replaces the text of a file to which others may be adding lines: none of those is lost. Whoever
+--- else rewrites it comes before or after. `change` gets the text, or nil where there is no file;
+--- nil from it leaves the file as it is.
 ---@param path string
----@param change fun(text: string): string
+---@param change fun(text: string?): string?
 ---@return boolean
 function M.rewrite(path, change)
   local locked = path .. '.lock'
-  if not lock(locked) then
+  if not M.make_room(path) or not lock(locked) then
     return false
   end
-  local ok = false
   local fd = vim.uv.fs_open(path, 'r', private)
+  local text = fd and read_from(fd, 0) or nil
+  local new = (fd or not vim.uv.fs_lstat(path)) and change(text) or nil
+  local ok = new ~= nil and M.write(path, new)
   if fd then
-    local text = read_from(fd, 0)
-    ok = M.write(path, change(text))
     local late = ok and read_from(fd, #text) or ''
     if late ~= '' then
       M.append(path, late)

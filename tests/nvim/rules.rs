@@ -211,6 +211,101 @@ nvim_tests! {
         nvim.wait_until("the rule", DEADLINE, |nvim| stored(nvim)[0]["action"] == "allow");
     }
 
+    /// Whoever finds the file being written waits for its turn, also before there is one.
+    fn no_rule_is_lost_where_several_neovims_store_one(target: &Target) {
+        let mut nvim = with_agent(target, &agent(&[]));
+        let code = "
+            local repo = vim.api.nvim_get_runtime_file('lua/acp/rules.lua', false)[1]:gsub('/lua/acp/rules.lua$', '')
+            local add = [[
+              for i = 1, 10 do
+                assert(require('acp.rules.file').change('/p', function(rules)
+                  table.insert(rules, { action = 'ask', command = vim.env.WHO .. i })
+                  return rules
+                end))
+              end]]
+            local function start(who)
+              local command = { vim.v.progpath, '-u', 'NONE', '-i', 'NONE', '--headless',
+                '--cmd', 'set rtp^=' .. repo, '-c', 'lua ' .. add:gsub('%s+', ' '), '-c', 'qa!' }
+              return vim.system(command, { env = { WHO = who }, text = true })
+            end
+            local all = { start('a'), start('b'), start('c'), start('d') }
+            local said = ''
+            for _, it in ipairs(all) do
+              said = said .. (it:wait(20000).stderr or '')
+            end
+            return { said = said, count = #(require('acp.rules').of_project('/p') or {}) }";
+        assert_eq!(nvim.lua(code, json!([])), json!({ "said": "", "count": 40 }));
+        // A lock of somebody who works is waited for, one of somebody who is gone is not.
+        let code = "
+            local path = require('acp.rules.file').path() .. '.lock'
+            local function lock(pid)
+              vim.fn.writefile({ tostring(pid) }, path)
+            end
+            local function add(name)
+              local rule = { action = 'ask', command = name, project = '/p' }
+              return (require('acp.rules').add(rule))
+            end
+            lock(vim.uv.os_getpid())
+            local other = vim.system({ 'sh', '-c', 'sleep 0.05; rm ' .. path })
+            local waited = add('waited')
+            other:wait()
+            local gone = vim.system({ 'true' })
+            gone:wait()
+            lock(gone.pid)
+            return { waited, add('gone'), vim.uv.fs_stat(path) == nil }";
+        assert_eq!(nvim.lua(code, json!([])), json!([true, true, true]));
+    }
+
+    /// Some agents give a list of command lines.
+    fn a_list_of_command_lines_is_read_as_lines(target: &Target) {
+        let mut ask = run("t1", "run_commands: rm -rf zzz");
+        ask["request"]["params"]["toolCall"]["rawInput"] = json!({ "commands": ["rm -rf zzz"] });
+        let scenario = json!({ "report": REPORT, "prompts": [{ "steps": [ask, { "await": "t1" }] }] });
+        let rules = json!({ "rules": [
+            { "reject": true, "command": "rm *" }, { "allow": true, "kind": "execute" }
+        ] });
+        let mut nvim = with_permissions(target, &scenario, &rules);
+        send(&mut nvim, "go");
+        assert_eq!(chosen(&wait_answers(&mut nvim, 1)), [("t1".into(), "no".into())]);
+        finish(&mut nvim);
+        set_permissions(&mut nvim, &json!({ "rules": [], "open": "manual" }));
+        send(&mut nvim, "again");
+        let shown = "return (require('acp').permissions()[1] or {}).command";
+        nvim.wait_until("it is asked", DEADLINE, |nvim| nvim.lua(shown, json!([])) == "rm -rf zzz");
+        let log = "return vim.fs.joinpath(vim.fn.stdpath('log'), 'audit.log')";
+        let path = nvim.lua(log, json!([]));
+        let text = fs::read_to_string(path.as_str().unwrap()).unwrap();
+        assert!(text.contains("\"command\":\"rm -rf zzz\""), "{text}");
+        nvim.lua("require('acp').respond(require('acp').permissions()[1].id, 'no')", json!([]));
+        finish(&mut nvim);
+    }
+
+    fn links_out_of_the_project_are_asked_for(target: &Target) {
+        let read = |id: &str, path: &str| {
+            let mut ask = run(id, path);
+            let call = &mut ask["request"]["params"]["toolCall"];
+            (call["kind"], call["rawInput"]) = (json!("read"), json!({ "path": path }));
+            ask
+        };
+        let steps = [read("t1", "inner/a"), json!({ "await": "t1" }), read("t2", "outer/a"), json!({ "await": "t2" })];
+        let scenario = json!({ "report": REPORT, "prompts": [{ "steps": steps }] });
+        let rules = json!({ "open": "manual", "rules": [{ "allow": true, "kind": "read", "inside": true }] });
+        let mut nvim = with_permissions(target, &scenario, &rules);
+        let code = "
+            vim.fn.mkdir('real', 'p')
+            assert(vim.uv.fs_symlink('real', 'inner'))
+            assert(vim.uv.fs_symlink(vim.fn.tempname():gsub('/[^/]*$', ''), 'outer'))";
+        nvim.lua(code, json!([]));
+        send(&mut nvim, "go");
+        assert_eq!(chosen(&wait_answers(&mut nvim, 1)), [("t1".into(), "yes".into())]);
+        let shown = "return (require('acp').permissions()[1] or {}).title";
+        nvim.wait_until("it is asked", DEADLINE, |nvim| nvim.lua(shown, json!([])) == "outer/a");
+        let rule = "return require('acp').permissions()[1].rule == nil";
+        assert_eq!(nvim.lua(rule, json!([])), true, "no rule could mean it");
+        nvim.lua("require('acp').respond(require('acp').permissions()[1].id, 'no')", json!([]));
+        finish(&mut nvim);
+    }
+
     fn the_rules_of_the_project_are_edited(target: &Target) {
         let options = json!({ "rules": [{ "kind": "read", "allow": true }] });
         let mut nvim = with_permissions(target, &agent(&["make all"]), &options);

@@ -168,23 +168,16 @@ function M.change(project, change)
     local file, err = parse(text)
     if not file then
       failure = err
-      return text
+      return nil
     end
     file.projects[project] = change(file.projects[project] or {})
     return format(file)
   end
-  local ok
-  if vim.uv.fs_lstat(M.path()) then
-    local _, err = M.load()
-    if err then
-      return nil, err
-    end
-    ok = state_file.rewrite(M.path(), function(text)
-      return rewritten(text) or text
-    end)
-  else
-    ok = state_file.write(M.path(), rewritten(nil) or '')
+  local _, err = M.load()
+  if err then
+    return nil, err
   end
+  local ok = state_file.rewrite(M.path(), rewritten)
   if failure then
     return nil, failure
   elseif not ok then
