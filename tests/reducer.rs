@@ -343,7 +343,7 @@ fn apply(state: &mut State, ledger: &mut Ledger, event: Event) {
     }
     for session in state.sessions() {
         let waiting = state.asks().filter(|(_, it)| it.session == session.id);
-        assert!(session.waiting <= waiting.count(), "what waits is open");
+        assert!(session.pending.len() <= waiting.count(), "what waits is open");
     }
     ledger.enter(out);
 }

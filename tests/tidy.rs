@@ -163,6 +163,36 @@ fn the_library_imports_lua_and_not_the_api() {
     assert_eq!(names.find(|name| name.starts_with("nvim_")), None);
 }
 
+/// A message that does not fit one line makes Neovim wait for a key: `lua/acp/notify.lua` makes it
+/// fit. In Neovims that are too old, nothing of the plugin is loaded.
+#[test]
+fn nobody_else_writes_messages() {
+    let writers = [
+        "vim.notify",
+        "nvim_echo",
+        "print(",
+        "cmd.echo",
+        "nvim_err_write",
+        "nvim_out_write",
+        "'echo",
+    ];
+    for path in files("lua", "lua").into_iter().chain(files("plugin", "lua")) {
+        if path.ends_with("lua/acp/notify.lua") {
+            continue;
+        }
+        for (number, line) in read(&path).lines().enumerate() {
+            let line = line.split("--").next().unwrap_or_default();
+            let own = writers.iter().any(|it| line.contains(it));
+            assert!(
+                !own || line.contains("needs Neovim 0.10"),
+                "{}:{}: use acp.notify",
+                path.display(),
+                number + 1
+            );
+        }
+    }
+}
+
 #[test]
 fn the_project_speaks_of_itself_alone() {
     for entry in fs::read_dir(root()).unwrap() {

@@ -59,13 +59,30 @@ local function fitted(message)
   return line .. message.ending
 end
 
+---@type table<integer, string>
+local groups = { [vim.log.levels.ERROR] = 'ErrorMsg', [vim.log.levels.WARN] = 'WarningMsg' }
+
+--- Shows one line. Neovim's own `vim.notify` makes an error of an error: where there is no line for
+--- messages ('cmdheight' is 0) that waits for a key, and in a timer it stops the timer.
+---@param line string
+---@param level integer
+local function show(line, level)
+  -- What is built into Neovim has no file of its own.
+  local source = assert(debug.getinfo(vim.notify, 'S')).source
+  if source:match('^[@=]vim/') or source:match('^[@=]?%?$') then
+    vim.api.nvim_echo({ { line, groups[level] } }, true, {})
+  else
+    vim.notify(line, level, { title = 'acp' })
+  end
+end
+
 --- Shows the first message that waits.
 local function show_next()
   local message = table.remove(queue, 1)
   local line = fitted(message)
   -- What is on the message line already would, together with this, wait for a key.
   pcall(vim.cmd.redraw)
-  vim.notify(line, message.level, { title = 'acp' })
+  show(line, message.level)
 end
 
 local function stop()

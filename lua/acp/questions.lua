@@ -270,9 +270,9 @@ end
 
 --- Winbars and statuslines tell what waits.
 local function changed()
-  if package.loaded['acp.ui.winbar'] then
-    require('acp.ui.winbar').refresh()
-  end
+  require('acp.ui.status').expire()
+  require('acp.ui.winbar').refresh()
+  vim.cmd.redrawstatus({ bang = true })
 end
 
 --- Something waits for the user from now on.

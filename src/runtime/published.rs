@@ -122,7 +122,7 @@ impl Summary {
             queued: session.queue.len(),
             remote: session.remote.clone(),
             usage: session.settings.usage.clone(),
-            pending_permissions: session.waiting,
+            pending_permissions: session.pending.len(),
             failure: session.link.failure().cloned(),
         }
     }

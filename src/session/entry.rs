@@ -96,6 +96,8 @@ pub enum Note {
         /// What it does or how far it is.
         description: Option<String>,
     },
+    /// The agent asks the user something that belongs to no tool call.
+    Question(String),
     /// The session's mode has changed by the agent's will.
     Mode(String),
     /// The agent sent more of something than anybody can use; the rest was left out.

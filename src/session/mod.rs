@@ -21,6 +21,7 @@ pub mod message;
 pub mod outcome;
 pub mod parts;
 pub mod paths;
+pub mod pending;
 pub mod question;
 mod reduce;
 pub mod rule;

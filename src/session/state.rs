@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId, Tag, TurnId};
 use super::live::{Seen, Whole};
 use super::parts::Parts;
+use super::pending::Pending;
 use super::question::Body;
 use super::rule::Rule;
 use super::settings::Settings;
@@ -220,8 +221,8 @@ pub struct Session {
     pub allowed: Vec<AllowedCommand>,
     /// The agent takes words into a running turn.
     pub steering: bool,
-    /// How many questions of it wait for the user.
-    pub waiting: usize,
+    /// The questions of it that wait for the user.
+    pub pending: Pending,
     /// It had an agent before: what the agent tells of the past is known already.
     pub reattaching: bool,
     /// How often a lost agent has been sought.
@@ -368,7 +369,7 @@ impl Session {
             terminals: Terminals::default(),
             allowed: Vec::new(),
             steering: false,
-            waiting: 0,
+            pending: Pending::default(),
             reattaching: false,
             attempts: 0,
             tool_calls: HashMap::new(),
@@ -426,7 +427,7 @@ impl Session {
             (Link::LoggedOut(..) | Link::LoggingIn(..), _) => "waiting",
             (Link::Connecting(_) | Link::Creating(..) | Link::Lost { .. }, _) => "starting",
             (Link::Ready(..), Turn::Idle) => "ready",
-            (Link::Ready(..), Turn::Running(_)) if self.waiting > 0 => "waiting",
+            (Link::Ready(..), Turn::Running(_)) if !self.pending.is_empty() => "waiting",
             (Link::Ready(..), Turn::Preparing(_) | Turn::Running(_)) => "running",
             (Link::Ready(..), Turn::Cancelling(_)) => "cancelling",
         }

@@ -9,6 +9,7 @@ pub(super) mod failure;
 mod marks;
 pub(super) mod message;
 pub(super) mod note;
+mod pending;
 mod preview;
 pub(super) mod thought;
 pub(super) mod tool_call;
@@ -134,6 +135,11 @@ impl Scene<'_> {
     /// Whether a tool call is under way.
     fn is_live(&self, index: usize) -> bool {
         self.session.turn != Turn::Idle && self.session.live().any(|it| it == index)
+    }
+
+    /// Whether a question waits for the user at an entry.
+    fn waits_for_user(&self, index: usize) -> bool {
+        self.session.pending.at(index).next().is_some()
     }
 
     /// The rows above an entry's own: a gap, and who speaks.

@@ -158,6 +158,8 @@ groups! {
     Done,
     /// The mark of a tool call that is under way.
     Busy,
+    /// Something waits for the user.
+    Waiting,
     /// The icon that says what sort of tool call it is.
     Kind,
     /// How many lines a change adds.

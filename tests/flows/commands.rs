@@ -298,5 +298,5 @@ fn a_question_about_a_command_names_its_tool_call() {
     world.requests("2", may_run("make"));
     world.requests("3", run("make"));
     let (_, permission) = asked(&world).unwrap();
-    assert_eq!((permission.entry, &*permission.tool_call), (Some(1), "t"));
+    assert_eq!((permission.entry, &*permission.tool_call), (Some(2), "t"));
 }

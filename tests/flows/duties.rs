@@ -9,7 +9,7 @@ use acp_nvim::session::event::{
 };
 use acp_nvim::session::failure::{Exit, RpcError};
 use acp_nvim::session::ids::AskId;
-use acp_nvim::session::question::Reaction;
+use acp_nvim::session::question::{Elicitation, ElicitationMode, Reaction};
 use acp_nvim::session::settings::{Choice, ConfigOption, Setting};
 use acp_nvim::session::tool_call::ToolStatus;
 
@@ -48,6 +48,37 @@ fn permissions_are_answered_in_any_order_and_once() {
 }
 
 #[test]
+fn the_chat_shows_what_waits_where_it_belongs_and_as_long_as_it_does() {
+    let mut world = World::running();
+    world.requests("1", permission());
+    let entry = world.session().entries.len() - 1;
+    let letters = |world: &World| -> String {
+        let options = world.session().pending.at(entry).flat_map(|it| &it.options);
+        options.map(|it| it.letter).collect()
+    };
+    assert_eq!(letters(&world), "ar");
+    assert!(world.dirty.contains(&entry));
+    let reaction = Reaction::Option("no".into());
+    world.wish(Wish::Answer { ask: AskId(1), reaction, by: By::User });
+    assert_eq!(letters(&world), "");
+    assert!(world.dirty.contains(&entry));
+
+    // What belongs to no tool call has a line of its own.
+    let mode = ElicitationMode::Form(Vec::new());
+    let elicitation = Elicitation { message: "Who are you?".into(), tool_call: None, mode };
+    world.requests("2", Request::Elicit { remote: Some("r1".into()), elicitation });
+    let entry = world.session().entries.len() - 1;
+    assert_eq!(
+        world.session().entries.last(),
+        Some(&Entry::Note(Note::Question("Who are you?".into())))
+    );
+    assert_eq!(world.session().pending.at(entry).count(), 1);
+    world.wish(Wish::Cancel(ONE));
+    assert_eq!(world.session().pending.at(entry).count(), 0);
+    assert!(world.dirty.contains(&entry));
+}
+
+#[test]
 fn a_cancel_answers_what_waits_and_ends_what_runs() {
     let mut world = World::running();
     world.updates(tool(ToolStatus::InProgress)).requests("1", permission());
@@ -67,7 +98,7 @@ fn a_withdrawn_request_is_answered_all_the_same() {
     world.agent(Happened::Withdrawn("\"a\"".into()));
     assert_eq!(world.replies(), [("\"a\"", &Ok(Reply::Permission(None)))]);
     assert!(world.told(|it| matches!(it, Tell::Settled { .. })));
-    assert_eq!(world.session().waiting, 0);
+    assert_eq!(world.session().pending.len(), 0);
 }
 
 #[test]

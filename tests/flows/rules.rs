@@ -59,7 +59,7 @@ fn a_rule_answers_and_nobody_is_asked() {
     world.requests("1", may_run("git status"));
     assert_eq!(replied(&world), Some("yes"));
     assert!(!asked(&world));
-    assert_eq!(world.session().waiting, 0);
+    assert_eq!(world.session().pending.len(), 0);
     let ruled = Tell::Ruled {
         session: ONE,
         title: "git status".into(),

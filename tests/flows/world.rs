@@ -22,6 +22,7 @@ pub(crate) const ONE: SessionId = SessionId(1);
 pub(crate) struct World {
     pub(crate) state: State,
     pub(crate) last: Vec<Effect>,
+    pub(crate) dirty: Vec<usize>,
     pub(crate) connection: u64,
 }
 
@@ -30,6 +31,7 @@ impl World {
         let mut out = Outcome::default();
         self.state.apply(event, &mut out);
         self.last = out.effects;
+        self.dirty = out.dirty.into_iter().map(|(_, entry)| entry).collect();
         for effect in &self.last {
             if let Effect::Spawn { connection, .. } = effect {
                 self.connection = connection.0;

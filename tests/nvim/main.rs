@@ -45,6 +45,7 @@ mod install;
 mod keys;
 mod layout;
 mod login;
+mod messages;
 mod paint;
 mod permissions;
 mod permissions_keys;

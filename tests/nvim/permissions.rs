@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::plugin::{chat, states, wait_choices, wait_state, wait_transcript, with_agent};
+use crate::plugin::{chat, rows, states, wait_choices, wait_state, wait_transcript, with_agent};
 use crate::report::{REPORT, answers, assert_polite, calls, finish, send, wait_answers};
 use crate::support::nvim::{DEADLINE, Nvim};
 use crate::support::target::Target;
@@ -134,10 +134,14 @@ nvim_tests! {
             "Press a letter, or move and press <CR>",
             "a  ✓  Go ahead", "A  ✓✓ Go ahead, always", "r  ✗  Rather not", "w  ✗  Reject with a reason…", "s  ■  Stop the agent",
         ]));
-        nvim.wait_screen("waits for you");
+        nvim.wait_screen("waiting for you");
+        // The tool call has the same letters.
+        let row = "  ┆ waiting for you  a Go ahead  A Go ahead, always  r Rather not · :Acp permissions";
+        assert_eq!(rows(&mut nvim).last().map(String::as_str), Some(row));
         nvim.input("a");
         wait_transcript(&mut nvim, "outcome: selected yes.");
         wait_state(&mut nvim, "ready");
+        assert!(!rows(&mut nvim).iter().any(|it| it.contains("waiting for you")));
         assert_eq!(answers(&nvim)[0]["result"]["outcome"], json!({ "outcome": "selected", "optionId": "yes" }));
         assert_eq!(nvim.lua("return vim.bo.filetype .. vim.fn.mode()", json!([])), "acp_promptn");
         assert_polite(&nvim);

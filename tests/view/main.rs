@@ -21,6 +21,9 @@ use acp_nvim::session::command_line::Command;
 use acp_nvim::session::content::Content;
 use acp_nvim::session::entry::{Entry, Note, Role, StopReason};
 use acp_nvim::session::failure::{Exit, Failure};
+use acp_nvim::session::ids::AskId;
+use acp_nvim::session::pending::{PendingOption, PendingQuestion};
+use acp_nvim::session::question::PermissionKind;
 use acp_nvim::session::state::Session;
 use acp_nvim::session::subject::Given;
 use acp_nvim::session::terminal::Terminal;
@@ -180,6 +183,38 @@ fn tool_calls_and_what_became_of_them() {
     chat.tool(ToolKind::Fetch, "fetch");
     chat.session.entries.push(Entry::Note(Note::Unanswered));
     check("tool_call_outcomes", &chat.session, &[]);
+}
+
+/// Two options, as most agents have them.
+fn options() -> Vec<PendingOption> {
+    let option = |letter, name: &str, kind| PendingOption { letter, name: name.into(), kind };
+    vec![
+        option('a', "Yes", PermissionKind::AllowOnce),
+        option('A', "Yes,\n\u{1b}[31mand don't ask again", PermissionKind::AllowAlways),
+        option('r', "No", PermissionKind::RejectOnce),
+    ]
+}
+
+#[test]
+fn what_waits_for_the_user() {
+    let mut chat = Chat::new();
+    chat.say(Role::User, "Work.");
+    chat.run();
+    chat.session.now = Duration::from_secs(75);
+    let task = chat.tool(ToolKind::Other, "Look into it").id.clone();
+    chat.tool_call(0).status = ToolStatus::InProgress;
+    chat.tool(ToolKind::Execute, "Run the tests").status = ToolStatus::Pending;
+    chat.tool_call(1).raw_input = Some(r#"{"command":"make test"}"#.into());
+    chat.part_of(&task);
+    chat.tool(ToolKind::Read, "Not shown");
+    chat.part_of(&task);
+    chat.tool(ToolKind::Edit, "Edit a.rs").status = ToolStatus::Pending;
+    chat.session.entries.push(Entry::Note(Note::Question("Who are you?".into())));
+    let waits = [(1, Some(2), options()), (2, Some(4), vec![]), (3, Some(5), vec![])];
+    for (ask, entry, options) in waits {
+        chat.session.pending.add(AskId(ask), PendingQuestion { entry, options });
+    }
+    check("pending", &chat.session, &[]);
 }
 
 #[test]

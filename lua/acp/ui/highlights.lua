@@ -17,6 +17,7 @@ M.links = {
   AcpTool = 'Special',
   AcpDone = 'Added',
   AcpBusy = 'MoreMsg',
+  AcpWaiting = 'WarningMsg',
   AcpKind = 'Type',
   AcpPlus = 'Added',
   AcpMinus = 'Removed',

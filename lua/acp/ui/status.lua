@@ -16,7 +16,7 @@ local states = {
   starting = { label = 'starting', group = 'AcpWinbarBusy', busy = true },
   ready = { label = 'ready', group = 'AcpMuted' },
   running = { label = 'working', group = 'AcpWinbarBusy', busy = true, since = 'turn' },
-  waiting = { label = 'waits for you', group = 'AcpWinbarWaiting', since = 'turn' },
+  waiting = { label = 'waiting for you', group = 'AcpWinbarWaiting', since = 'turn' },
   cancelling = { label = 'stopping', group = 'AcpWinbarBusy', busy = true },
   failed = { label = 'failed', group = 'AcpError' },
   closed = { label = 'closed', group = 'AcpMuted' },
@@ -27,11 +27,26 @@ local since = {}
 ---@type table<integer, { names: string, plan: string }> while they are known to be right
 local told = {}
 
+--- How many questions wait for the user, of a session or of all.
+---@param session? integer
+---@return integer
+local function asked(session)
+  local questions = package.loaded['acp.questions']
+  return questions and questions.count(session) or 0
+end
+
+--- How many questions of a session wait for the user.
+---@param info acp.SessionInfo
+---@return integer
+local function waiting(info)
+  return math.max(info.pending_permissions, asked(info.id))
+end
+
 --- The words for a state.
 ---@param info acp.SessionInfo
 ---@return acp.StateWords
 function M.state(info)
-  if info.pending_permissions > 0 then
+  if waiting(info) > 0 then
     return states.waiting
   end
   return states[info.state] or { label = text.one_line(info.state), group = 'AcpMuted' }
@@ -58,13 +73,13 @@ local function duration(seconds)
   return ('%dh%02dm'):format(math.floor(seconds / 3600), math.floor(seconds / 60) % 60)
 end
 
---- Such as "working 12s" or "waits for you (2)".
+--- Such as "working 12s" or "waiting for you (2)".
 ---@param info acp.SessionInfo
 ---@return string
 function M.state_text(info)
   local state = M.state(info)
   if not state.busy then
-    local count = info.pending_permissions
+    local count = waiting(info)
     return count > 1 and ('%s (%d)'):format(state.label, count) or state.label
   end
   M.note(info)
@@ -183,7 +198,10 @@ local function line()
   local queued = info.queued > 0 and (' +%d'):format(info.queued) or ''
   local pending = M.pending(info.id)
   pending = pending ~= '' and ', ' .. pending or ''
-  return ('%s: %s%s%s'):format(text.no_percent(info.agent), M.state_text(info), queued, pending)
+  local elsewhere = asked() - asked(info.id)
+  local others = elsewhere > 0 and (', %d waiting elsewhere'):format(elsewhere) or ''
+  local agent = text.no_percent(info.agent)
+  return ('%s: %s%s%s%s'):format(agent, M.state_text(info), queued, pending, others)
 end
 
 --- A short text for a statusline: the session that is meant now and what it does. It is literal

@@ -92,10 +92,9 @@ impl State {
         ask.then = Some(AllowedAction::File(question));
         ask.with = With::User;
         let session = ask.session;
-        out.tell(Tell::Asked(id, Question { session, body }));
+        out.tell(Tell::Asked(id, Question { session, body: body.clone() }));
         if let Some(session) = self.sessions.get_mut(&session) {
-            session.waiting += 1;
-            out.tell(Tell::SessionChanged(session.id));
+            session.wait_for_user(id, &body, out);
         }
     }
 
@@ -127,7 +126,7 @@ impl State {
             return self.refuse(id, "the user does not allow it", out);
         }
         if let Some(session) = self.sessions.get_mut(&session) {
-            session.waiting = session.waiting.saturating_sub(1);
+            session.wait_no_longer(id, out);
         }
         out.tell(Tell::Settled { ask: id, session, option: chosen.map(|it| it.id) });
         out.tell(Tell::SessionChanged(session));

@@ -3,11 +3,13 @@
 
 use crate::session::audit::By;
 use crate::session::effect::{Effect, Reply, Tell};
+use crate::session::entry::{Entry, Note};
 use crate::session::failure::RpcError;
 use crate::session::ids::{AskId, ConnectionId, RemoteId, ReplyTo, SessionId};
 use crate::session::outcome::Outcome;
+use crate::session::pending::{self, PendingQuestion};
 use crate::session::question::{Body, Elicitation, ElicitationMode, Question, Reaction};
-use crate::session::state::{OpenAsk, State, Turn, With};
+use crate::session::state::{OpenAsk, Session, State, Turn, With};
 use crate::session::terminal::Waiter;
 
 /// How many questions of one session may wait for the user.
@@ -27,8 +29,7 @@ impl State {
         if body.waits_for_user()
             && let Some(session) = self.sessions.get_mut(&session)
         {
-            session.waiting += 1;
-            out.tell(Tell::SessionChanged(session.id));
+            session.wait_for_user(id, &body, out);
         }
         let open = OpenAsk { session, body, reply, with: With::Editor, then: None };
         self.asks.insert(id, open);
@@ -37,7 +38,7 @@ impl State {
 
     /// Whether a session has as many questions for the user as anybody could answer.
     pub(super) fn asks_too_much(&self, session: SessionId) -> bool {
-        self.sessions.get(&session).is_some_and(|it| it.waiting >= QUESTIONS)
+        self.sessions.get(&session).is_some_and(|it| it.pending.len() >= QUESTIONS)
     }
 
     /// Answers a question and forgets it.
@@ -59,7 +60,7 @@ impl State {
             return;
         }
         if let Some(session) = self.sessions.get_mut(&session) {
-            session.waiting = session.waiting.saturating_sub(1);
+            session.wait_no_longer(id, out);
         }
         out.tell(Tell::Settled { ask: id, session, option });
         out.tell(Tell::SessionChanged(session));
@@ -228,6 +229,37 @@ impl State {
         });
         if let Some(id) = done.map(|(id, _)| *id) {
             self.settle(id, Ok(Reply::Accept(Vec::new())), out);
+        }
+    }
+}
+
+impl Session {
+    /// A question waits for the user, and the chat says so: at its tool call, or in a line of its
+    /// own.
+    pub(super) fn wait_for_user(&mut self, id: AskId, body: &Body, out: &mut Outcome) {
+        let entry = match body {
+            Body::Permission(permission) => permission.entry,
+            Body::Elicitation(it) => {
+                it.tool_call.as_ref().and_then(|it| self.tool_calls.get(it).copied())
+            }
+            Body::Read(_) | Body::Write { .. } => None,
+        };
+        let entry = entry.or_else(|| {
+            let note = Note::Question(pending::words(body)?);
+            self.push(Entry::Note(note), out);
+            self.entries.len().checked_sub(1)
+        });
+        if let Some(entry) = entry {
+            out.touch(self.id, entry);
+        }
+        self.pending.add(id, PendingQuestion::new(body, entry));
+        out.tell(Tell::SessionChanged(self.id));
+    }
+
+    /// It is settled.
+    pub(super) fn wait_no_longer(&mut self, id: AskId, out: &mut Outcome) {
+        if let Some(entry) = self.pending.remove(id).and_then(|it| it.entry) {
+            out.touch(self.id, entry);
         }
     }
 }

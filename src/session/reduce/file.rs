@@ -135,8 +135,7 @@ impl State {
         let Some(ask) = self.asks.get_mut(&id).filter(|it| it.with == With::Editor) else { return };
         ask.with = With::User;
         if let Some(session) = self.sessions.get_mut(&ask.session) {
-            session.waiting += 1;
-            out.tell(Tell::SessionChanged(session.id));
+            session.wait_for_user(id, &ask.body, out);
         }
     }
 

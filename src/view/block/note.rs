@@ -1,7 +1,7 @@
 //! Things worth a line: why a turn stopped, what the agent tells beside the conversation.
 
 use super::words::thousands;
-use super::{Block, Line, Scene, words};
+use super::{Block, Line, Scene, pending, words};
 use crate::session::entry::{Note, StopReason};
 use crate::session::state::Session;
 use crate::view::model::Group;
@@ -17,6 +17,7 @@ pub(super) fn rows(scene: &Scene, note: &Note, index: usize) -> Block {
     if block.lines.is_empty() {
         block.push(Line::of(mark, group), index);
     }
+    block.append(pending::rows(scene, index, "  "));
     block
 }
 
@@ -41,6 +42,7 @@ fn group(note: &Note) -> Group {
         | Note::CommandStopped(_)
         | Note::Resumed
         | Note::Subagent { .. }
+        | Note::Question(_)
         | Note::Mode(_)
         | Note::Unknown { .. } => Group::Muted,
     }
@@ -89,6 +91,7 @@ pub(in crate::view) fn words(session: &Session, note: &Note) -> String {
             Some(description) => format!("subagent {title}: {description}"),
             None => format!("subagent {title}"),
         },
+        Note::Question(words) => format!("{agent} asks: {words}"),
         Note::Mode(name) => format!("mode: {name}"),
         Note::Unknown { kind, .. } => format!("unknown update: {kind}"),
     }

@@ -25,11 +25,27 @@ struct Part {
 }
 
 pub(super) fn rows(scene: &Scene, (index, tool_call): (usize, &ToolCall), indent: &str) -> Block {
-    let marks = scene.marks();
+    found(scene, (index, tool_call), indent).unwrap_or_else(|| {
+        let lines = vec![Line::of("nothing to show", Group::Muted)];
+        block(scene, index, Part { lines, more: 0 }, indent)
+    })
+}
+
+/// The same, if there is something to show.
+pub(super) fn found(
+    scene: &Scene,
+    (index, tool_call): (usize, &ToolCall),
+    indent: &str,
+) -> Option<Block> {
     let finders = [changes, output, input];
-    let part = finders.iter().map(|find| find(scene, tool_call)).find(|it| !it.lines.is_empty());
-    let nothing = || Part { lines: vec![Line::of("nothing to show", Group::Muted)], more: 0 };
-    let Part { lines, more } = part.unwrap_or_else(nothing);
+    let mut parts = finders.iter().map(|find| find(scene, tool_call));
+    let part = parts.find(|it| !it.lines.is_empty())?;
+    Some(block(scene, index, part, indent))
+}
+
+fn block(scene: &Scene, index: usize, part: Part, indent: &str) -> Block {
+    let marks = scene.marks();
+    let Part { lines, more } = part;
     let mut block = Block::default();
     for line in lines {
         block.push(barred(&format!("{indent}{}", marks.bar), line), index);

@@ -2,7 +2,7 @@
 //! What a subagent does stands below the tool call that set it to work.
 
 use super::marks::{self, Marks};
-use super::{Block, Line, Scene, preview, words};
+use super::{Block, Line, Scene, pending, preview, words};
 use crate::session::entry::Entry;
 use crate::session::state::Session;
 use crate::session::terminal::Stop;
@@ -64,18 +64,20 @@ pub(super) fn rows(scene: &Scene, index: usize) -> Block {
     }
     let parts = parts(scene.session, index);
     one(scene, (index, 0), parts.len(), &mut block);
-    if scene.opened.is_open(index) {
-        // The rows of one tool call stand together, so that each leads to the first of them.
-        shown(scene, (index, 0), &mut block);
-        let more = parts.len().saturating_sub(PARTS);
-        for (part, depth) in parts.into_iter().take(PARTS) {
+    // The rows of one tool call stand together, so that each leads to the first of them.
+    shown(scene, (index, 0), &mut block);
+    let open = scene.opened.is_open(index);
+    let more = parts.len().saturating_sub(PARTS);
+    for (number, (part, depth)) in parts.into_iter().enumerate() {
+        // What waits for the user is shown in any case.
+        if open && number < PARTS || scene.waits_for_user(part) {
             one(scene, (part, depth), 0, &mut block);
             shown(scene, (part, depth), &mut block);
         }
-        if more > 0 {
-            let words = format!("  {} more are not shown", words::thousands(more));
-            block.push(Line::of(words, Group::Muted), index);
-        }
+    }
+    if open && more > 0 {
+        let words = format!("  {} more are not shown", words::thousands(more));
+        block.push(Line::of(words, Group::Muted), index);
     }
     block
 }
@@ -103,13 +105,17 @@ fn one(scene: &Scene, (index, depth): (usize, usize), parts: usize, block: &mut 
     }
 }
 
-/// What a tool call shows, if it is open.
+/// What a tool call shows, if it is open or waits for the user, and what the user can answer.
 fn shown(scene: &Scene, (index, depth): (usize, usize), block: &mut Block) {
-    if let Some(Entry::ToolCall(tool_call)) = scene.entry(index)
-        && scene.opened.is_open(index)
-    {
-        block.append(preview::rows(scene, (index, tool_call), &indent(depth + 1)));
+    let Some(Entry::ToolCall(tool_call)) = scene.entry(index) else { return };
+    let indent = indent(depth + 1);
+    if scene.opened.is_open(index) {
+        block.append(preview::rows(scene, (index, tool_call), &indent));
+    } else if scene.waits_for_user(index) {
+        let found = preview::found(scene, (index, tool_call), &indent);
+        block.append(found.unwrap_or_default());
     }
+    block.append(pending::rows(scene, index, &indent));
 }
 
 fn indent(depth: usize) -> String {
@@ -120,6 +126,7 @@ fn row(scene: &Scene, (index, tool_call): (usize, &ToolCall), indent: &str, part
     let marks = scene.marks();
     let status = scene.session.shown_status(tool_call);
     let mark = match status {
+        _ if scene.waits_for_user(index) => Group::Waiting,
         ToolStatus::Pending => Group::Muted,
         ToolStatus::InProgress => Group::Busy,
         ToolStatus::Completed => Group::Done,
@@ -226,7 +233,11 @@ fn facts(scene: &Scene, (index, tool_call): (usize, &ToolCall), parts: usize) ->
     }
     let done = tool_call.ended;
     // What was left unfinished says nothing: nobody knows when it stopped.
-    let live = || scene.is_live(index).then_some(scene.session.now);
+    // Nor does what waits for the user: it is not at work.
+    let live = || {
+        let works = scene.is_live(index) && !scene.waits_for_user(index);
+        works.then_some(scene.session.now)
+    };
     if let Some(until) = done.or_else(live) {
         let took = until.saturating_sub(tool_call.began);
         facts.extend(words::elapsed(took, done.is_some()));

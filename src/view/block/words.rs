@@ -9,6 +9,9 @@ use crate::view::text::beginning;
 /// The most characters of somebody else's words in a row of ours.
 const LONGEST: usize = 200;
 
+/// The most characters where several such words share a row.
+const FEW: usize = 40;
+
 /// A text in one line, and not too long a one.
 pub(super) fn one_line(text: &str, marks: &Marks) -> String {
     // A title may come with megabytes; no more is read than can be shown.
@@ -16,6 +19,16 @@ pub(super) fn one_line(text: &str, marks: &Marks) -> String {
     let visible = visible(text);
     let words: Vec<&str> = visible.split_whitespace().collect();
     shortened(words.join(" "), marks)
+}
+
+/// A few words of somebody else's.
+pub(super) fn short(text: &str, marks: &Marks) -> String {
+    let mut text = one_line(text, marks);
+    if let Some((end, _)) = text.char_indices().nth(FEW) {
+        text.truncate(end);
+        text.push_str(marks.dots);
+    }
+    text
 }
 
 /// A line of a text as it is, without what is not meant for the eye.

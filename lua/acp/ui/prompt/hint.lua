@@ -14,7 +14,7 @@ local function for_state(info)
     starting = ('%s is starting; you can type already'):format(agent),
     running = ('%s is working  <C-c> stops it'):format(agent),
     cancelling = ('%s is stopping'):format(agent),
-    waiting = ('%s waits for you  :Acp permissions'):format(agent),
+    waiting = ('%s is waiting for your answer  :Acp permissions'):format(agent),
     failed = ('%s has ended; a prompt restarts it'):format(agent),
     closed = 'this session is closed  :AcpChat',
   }
