@@ -58,6 +58,28 @@ local function watch_leaving(select, origin)
   })
 end
 
+--- What the picker has called back with.
+---@param select acp.Select
+---@param item any
+---@param index? integer
+local function take(select, item, index)
+  if select.over then
+    if item ~= nil then
+      require('acp.notify').show('No longer pending: nothing was chosen', 'warn')
+    end
+    return
+  end
+  local choice = chosen(select, item, index)
+  if select.origin and select.origin.mode == 'insert' then
+    keyboard.give_back(select.origin)
+  end
+  if choice ~= nil then
+    select.choose(choice)
+  else
+    select.finish()
+  end
+end
+
 ---@param select acp.Select
 ---@param origin acp.KeyboardOrigin
 local function run(select, origin)
@@ -69,21 +91,11 @@ local function run(select, origin)
     kind = opts.kind,
     format_item = select.label,
   }, function(item, index)
-    if select.over then
-      if item ~= nil then
-        require('acp.notify').show('No longer pending: nothing was chosen', 'warn')
-      end
-      return
-    end
-    local choice = chosen(select, item, index)
-    if select.origin and select.origin.mode == 'insert' then
-      keyboard.give_back(select.origin)
-    end
-    if choice ~= nil then
-      select.choose(choice)
-    else
-      select.finish()
-    end
+    -- A picker that is typed into may call back before its Insert mode has ended, and ours would not
+    -- begin again.
+    require('acp.client').defer(function()
+      take(select, item, index)
+    end)
   end)
 end
 
