@@ -43,6 +43,7 @@ mod harness;
 mod harness_process;
 mod install;
 mod keys;
+mod keys_random;
 mod layout;
 mod login;
 mod messages;
