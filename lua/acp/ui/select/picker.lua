@@ -91,8 +91,8 @@ local function run(select, origin)
     kind = opts.kind,
     format_item = select.label,
   }, function(item, index)
-    -- A picker that is typed into may call back before its Insert mode has ended, and ours would not
-    -- begin again.
+    -- A picker that is typed into may call back before its Insert mode has ended, and ours would
+    -- not begin again.
     require('acp.client').defer(function()
       take(select, item, index)
     end)
