@@ -1,11 +1,13 @@
 //! Changes of agents are rejected in buffers with something that is not saved: the agent's text
 //! leaves the file too, and what is not saved does not get there.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::files::lua;
-use crate::plugin::with_options;
-use crate::report::{REPORT, calls};
+use crate::plugin::{wait_state, with_options};
+use crate::report::{REPORT, calls, finish, send};
 use crate::review::{
     Way, change, new, old, only, start, text, three, to_hunk, turn, wait_disk, wait_lua,
     wait_pending,
@@ -38,6 +40,9 @@ fn start_reporting(target: &Target, turns: &[Vec<Value>]) -> Nvim {
     written_in(&mut nvim);
     nvim
 }
+
+/// How a text is written in a file.
+type Encode = fn(&str) -> Vec<u8>;
 
 /// With what the user has typed.
 fn typed(text: &str) -> String {
@@ -230,6 +235,57 @@ nvim_tests! {
         nvim.input("glR");
         wait_pending(&mut nvim, &json!([]));
         settled(&mut nvim, "typed\none\ntwo\n", "one\ntwo\n");
+    }
+
+    fn the_bytes_of_a_file_stay_what_they_are(target: &Target) {
+        let cases: [(&str, Encode); 6] = [
+            ("dos", |text| text.replace('\n', "\r\n").into()),
+            ("noeol", |text| text.trim_end().into()),
+            ("bom", |text| format!("\u{feff}{text}").into()),
+            ("latin1", |text| text.chars().map(|it| it as u8).collect()),
+            ("utf16", |text| {
+                std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+            }),
+            ("link", |text| text.into()),
+        ];
+        for (name, bytes) in cases {
+            let before = "one\ntwö\nthree\nfour\nfive\n";
+            let mut nvim = start(target, Options::default(), &[vec![json!({ "wait_file": "go" })]]);
+            let folder = nvim.scratch().project();
+            fs::create_dir(folder.join("there")).unwrap();
+            let (path, real) = match name {
+                "link" => (folder.join("a.txt"), folder.join("there/a.txt")),
+                _ => (folder.join("a.txt"), folder.join("a.txt")),
+            };
+            fs::write(&real, bytes(before)).unwrap();
+            if path != real {
+                std::os::unix::fs::symlink("there/a.txt", &path).unwrap();
+            }
+            nvim.command("edit a.txt");
+            nvim.command("set nofixendofline");
+            nvim.input("5GStyped<Esc>");
+            nvim.wait_screen("typed");
+            send(&mut nvim, "go");
+            wait_state(&mut nvim, "running");
+            fs::write(&real, bytes(&before.replace("twö", "TWÖ").replace("three\n", ""))).unwrap();
+            wait_lua(&mut nvim, "return require('acp.review.store').count() > 0", &json!(true));
+            lua(&mut nvim, "assert(require('acp').reject())");
+            wait_pending(&mut nvim, &json!([]));
+            nvim.wait_until(&format!("the file {name} to be what it was"), DEADLINE, |_| fs::read(&real).unwrap() == bytes(before));
+            assert_eq!(path.is_symlink(), path != real);
+            assert_eq!(text(&mut nvim), before.replace("five", "typed"), "{name}");
+            assert_eq!(modified(&mut nvim), true);
+            silent(&mut nvim);
+            nvim.scratch().write("go", "");
+            finish(&mut nvim);
+            wait_idle(&mut nvim);
+            nvim.command("checktime");
+            silent(&mut nvim);
+            wait_pending(&mut nvim, &json!([]));
+            nvim.input(":w<CR>");
+            wait_lua(&mut nvim, "return vim.bo.modified", &json!(false));
+            assert_eq!(fs::read(&real).unwrap(), bytes(&before.replace("five", "typed")), "{name}");
+        }
     }
 
     fn a_made_file_goes_and_what_was_typed_stays(target: &Target) {
