@@ -1,6 +1,6 @@
 //! Lines that both the user and an agent have changed: put together by hand, or left alone.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::files::{lua, read, start, write};
 use crate::files_disk::{edited, modified, on_disk, open};
@@ -130,6 +130,32 @@ nvim_tests! {
         finish(&mut nvim);
         wait_idle(&mut nvim);
         assert_eq!((text(&mut nvim), modified(&mut nvim)), (THEIRS.to_owned(), false));
+    }
+
+    fn half_a_file_is_no_conflict_any_more_when_it_is_whole(target: &Target) {
+        for shown in [false, true] {
+            let mut nvim = open(target, &[
+                on_disk("a.txt", "one\nTW"), edited("a.txt"), pause("go2"),
+                on_disk("a.txt", "one\nTWO\nthree\nfour\nfive\n"), edited("a.txt"), pause("go3"),
+            ]);
+            nvim.command("5 substitute/five/mine/");
+            release(&nvim, "go1");
+            choose(&mut nvim, Pick::Later);
+            if shown {
+                open_choices(&mut nvim, "Keep your lines");
+            }
+            release(&nvim, "go2");
+            let lines = "return vim.fn.getbufline('a.txt', 1, '$')";
+            nvim.wait_until("the whole file", DEADLINE, |nvim| {
+                lua(nvim, lines) == json!(["one", "TWO", "three", "four", "mine"])
+            });
+            nvim.wait_until("nothing to be asked", DEADLINE, |nvim| {
+                lua(nvim, "return require('acp.questions').count()") == 0 && nvim.screen().find("Keep your lines").is_none()
+            });
+            release(&nvim, "go3");
+            finish(&mut nvim);
+            is_kept(&mut nvim, "one\nTWO\nthree\nfour\nmine\n");
+        }
     }
 
     fn what_comes_while_it_is_put_together_comes_after_it(target: &Target) {

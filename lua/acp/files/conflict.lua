@@ -372,4 +372,16 @@ function M.drop(it)
   end
 end
 
+--- The file has changed again: what is asked may not be in it any more. What the user edits by hand
+--- is put together with what it was.
+---@param it acp.MergeJob
+---@param stamp? acp.Stamp what the disk says of it now
+function M.look_again(it, stamp)
+  local conflict = open[it]
+  if conflict and not conflict.editor and not vim.deep_equal(conflict.plan.stamp, stamp) then
+    M.drop(it)
+    job.go_on(it)
+  end
+end
+
 return M

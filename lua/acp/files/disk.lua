@@ -141,7 +141,10 @@ end
 ---@param session integer
 function M.sync(buf, session)
   local path = watch.path(buf)
-  if not path or open[buf] or find.protected(buf) then
+  if path and open[buf] then
+    -- What was asked about half a file may be no question when it is whole.
+    return require('acp.files.conflict').look_again(open[buf], watch.stamp(path))
+  elseif not path or find.protected(buf) then
     return
   end
   session = expected.author(path) or session
