@@ -72,10 +72,11 @@ impl Verdict {
     }
 }
 
-/// The first rule that matches.
+/// The first rule that matches; none where one before it may be meant, and nobody can tell.
 pub fn first<'a>(rules: &'a [Rule], subject: &Subject, launch: &Launch) -> Option<&'a Rule> {
     let reading = Reading::new(subject, launch);
-    rules.iter().find(|rule| rule.matches_reading(&reading))
+    let decides = |rule: &&Rule| rule.matches_reading(&reading) || rule.may_be_meant(&reading);
+    rules.iter().find(decides).filter(|rule| !rule.may_be_meant(&reading))
 }
 
 impl Rule {
@@ -144,6 +145,15 @@ impl Rule {
                 Verdict::Allow => self.is_about_all_of(reading),
                 Verdict::Reject | Verdict::Ask => self.is_about_part_of(reading),
             }
+    }
+
+    /// Whether the rule is against a command, and something runs one that it does not tell.
+    fn may_be_meant(&self, reading: &Reading) -> bool {
+        let Subject { kind, command, .. } = reading.subject;
+        let untold = *kind == ToolKind::Execute && command.is_none();
+        let against = self.command.is_some() && self.verdict != Verdict::Allow;
+        let rest = || Rule { command: None, ..self.clone() }.matches_reading(reading);
+        untold && against && !reading.subject.unreadable && rest()
     }
 
     /// Whether the rule is about something in this, as far as anybody can tell.

@@ -8,6 +8,7 @@ mod support;
 mod commands;
 mod duties;
 mod endings;
+mod inputs;
 mod limits;
 mod making;
 mod recording;

@@ -65,7 +65,9 @@ end
 ---@param permission acp.Permission|acp.AskedPermission
 ---@return string[]
 function M.about(permission)
-  local all = vim.list_extend({ permission.command }, permission.paths)
+  -- Each command of several has a row of its own.
+  local all = permission.command and vim.split(permission.command, '\n', { trimempty = true }) or {}
+  vim.list_extend(all, permission.paths)
   if permission.url then
     table.insert(all, permission.url)
   end

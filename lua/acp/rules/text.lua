@@ -12,7 +12,7 @@ local M = {}
 local help = {
   '-- A rule has one of allow = true, reject = true, ask = true, and any of these:',
   '--   kind = "execute"            or a list: { "read", "search" }',
-  '--   command = "make {test,lint}" word by word; * at the end stands for any more words,',
+  '--   command = "npm run lint"    word by word; * at the end stands for any more words,',
   '--                               also for options that write files or run programs',
   '--   path = "src/**"             files, seen from the project, links followed',
   '--   inside = true               files in the project; false: elsewhere',

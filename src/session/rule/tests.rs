@@ -370,6 +370,20 @@ fn what_can_not_be_read_fits_all_that_rejects_or_asks_and_nothing_that_allows() 
 }
 
 #[test]
+fn a_command_that_is_not_told_may_be_one_that_is_rejected() {
+    let untold = files("execute", &[]);
+    let rules = |texts: &[&str]| texts.iter().map(|it| rule(it)).collect::<Vec<_>>();
+    let decides = |texts: &[&str], subject: &Subject| {
+        first(&rules(texts), subject, &launch()).map(|it| it.verdict)
+    };
+    let any = "allow  kind=execute";
+    assert_eq!(decides(&["reject  command=rm *", any], &untold), None, "the user is asked");
+    assert_eq!(decides(&[any, "reject  command=rm *"], &untold), Some(Verdict::Allow));
+    assert_eq!(decides(&["reject  command=rm *  agent=x", any], &untold), Some(Verdict::Allow));
+    assert_eq!(decides(&["reject  command=rm *", any], &runs("ls")), Some(Verdict::Allow));
+}
+
+#[test]
 fn links_are_followed() {
     let linked = |to: &str| Subject {
         real: Some([("/p/link/x".to_owned(), to.to_owned())].into()),
