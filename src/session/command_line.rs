@@ -23,6 +23,9 @@ const DEPTH: usize = 8;
 /// and not enough for one that is made to keep us busy.
 const BUDGET: usize = 256 << 10;
 
+/// At how many places a command may begin: each pattern is tried at all of them.
+const MOST_PLACES: usize = 4096;
+
 /// Stands in a word for what only the shell knows: a variable, the output of a command.
 const UNKNOWN: char = '\0';
 /// Stands in a word before what may be replaced by the names of files.
@@ -83,7 +86,12 @@ impl Command {
     /// What a shell would make of it.
     pub fn parse(&self) -> Parsed {
         let mut budget = BUDGET;
-        self.parse_within(DEPTH, &mut budget)
+        let parsed = self.parse_within(DEPTH, &mut budget);
+        let places = parsed.parts.iter().map(|it| it.begins().count());
+        if places.sum::<usize>() > MOST_PLACES {
+            return too_much();
+        }
+        parsed
     }
 
     fn parse_within(&self, depth: usize, budget: &mut usize) -> Parsed {

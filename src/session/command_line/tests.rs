@@ -267,6 +267,7 @@ fn what_is_too_much_to_read_may_be_anything_and_is_never_allowed() {
         "${".repeat(10_000),
         format!("rm -rf x{}", " ".repeat(1 << 20)),
         format!("bash -c '{}' rm x", "x".repeat(1 << 20)),
+        "a;".repeat(50_000),
         "ls 'open".to_owned(),
         "ls $(open".to_owned(),
     ];
@@ -275,7 +276,7 @@ fn what_is_too_much_to_read_may_be_anything_and_is_never_allowed() {
         assert!(!allows("*", &line(text)), "{:.40}", text);
     }
     // Long, but nothing that hides anything.
-    assert!(!finds("rm *", &line(&"a;".repeat(50_000))));
+    assert!(!finds("rm *", &line(&"a;".repeat(2_000))));
     assert!(!finds("rm *", &line(&format!("cat > x <<'EOF'\n{}\nEOF", "it's\n".repeat(9_000)))));
 }
 
