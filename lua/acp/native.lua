@@ -32,6 +32,7 @@ local M = {}
 ---@field settings fun(session: integer, known?: integer): acp.Settings?, integer?
 ---@field queue fun(session: integer): acp.Queued[] prompts that wait, in order
 ---@field changes fun(session?: integer): acp.ChangedFile[] what waits for the user, by path
+---@field form_matches fun(pattern: string, text: string): boolean?, string?
 ---@field shutdown fun(timeout_ms: integer)
 
 --- The shape of the boundary this Lua code expects.

@@ -13,12 +13,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mlua::prelude::{IntoLua, Lua, LuaError, LuaFunction, LuaResult, LuaTable, LuaValue};
+use mlua::prelude::{
+    IntoLua, Lua, LuaError, LuaFunction, LuaResult, LuaString, LuaTable, LuaValue,
+};
 
 use crate::runtime::buffers::News;
 use crate::runtime::handle::{Action, Handle, Options};
 use crate::runtime::outbox::Item;
 use crate::session::event::Wish;
+use crate::session::form_pattern;
 use crate::session::ids::SessionId;
 use crate::view::model::{Group, SurfaceId};
 use crate::view::painted::Painted;
@@ -82,6 +85,7 @@ fn exports(lua: &Lua) -> LuaResult<LuaTable> {
     table.set("changes", lua.create_function(|lua, id| guard(|| changes(lua, id)))?)?;
     table.set("queue", lua.create_function(|lua, id| guard(|| queue(lua, id)))?)?;
     table.set("settings", lua.create_function(|lua, id| guard(|| settings(lua, id)))?)?;
+    table.set("form_matches", lua.create_function(|_, it| guard(|| form_matches(it)))?)?;
     table.set("shutdown", lua.create_function(|_, ms| guard(|| shutdown(ms)))?)?;
     Ok(table)
 }
@@ -232,6 +236,16 @@ fn settings(
         Some(info) => Ok((Some(convert::settings(lua, &info)?), Some(info.revision))),
         None => Ok((None, None)),
     }
+}
+
+/// Whether a text fits a pattern of a form; nothing and why where that can't be told.
+fn form_matches(
+    (pattern, text): (LuaString, LuaString),
+) -> LuaResult<(Option<bool>, Option<String>)> {
+    Ok(match form_pattern::matches(&pattern.to_string_lossy(), &text.to_string_lossy()) {
+        Ok(fits) => (Some(fits), None),
+        Err(why) => (None, Some(why)),
+    })
 }
 
 fn shutdown(milliseconds: u64) -> LuaResult<()> {

@@ -13,6 +13,7 @@ pub mod effect;
 pub mod entry;
 pub mod event;
 pub mod failure;
+pub mod form_pattern;
 pub mod glob;
 pub mod ids;
 pub mod letter;

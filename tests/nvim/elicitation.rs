@@ -60,6 +60,29 @@ fn answer(nvim: &mut Nvim) -> Value {
 }
 
 nvim_tests! {
+    /// A pattern that would keep Neovim busy for ever is not checked, and says so.
+    fn patterns_are_matched_by_the_core(target: &Target) {
+        let mut nvim = form(target, &json!({
+            "a": { "type": "string", "title": "Ticket", "pattern": "^[A-Z]+-\\d+$" },
+            "b": { "type": "string", "title": "Evil", "pattern": "^((a{1,64}){1,64}){1,64}$" },
+        }), &["a", "b"]);
+        fill(&mut nvim);
+        nvim.wait_screen("Ticket (required, matching ^[A-Z]+-\\d+$): ");
+        nvim.type_keys("ab-1");
+        nvim.input("<CR>");
+        nvim.wait_screen("must match ^[A-Z]+-\\d+$. Ticket");
+        nvim.input("<C-u>");
+        nvim.type_keys("AB-1");
+        nvim.input("<CR>");
+        nvim.wait_screen("not checked here: it is too much work");
+        nvim.type_keys(&"a".repeat(31));
+        nvim.input("<CR>");
+        wait_choices(&mut nvim, "Send");
+        nvim.input("s");
+        let content = answer(&mut nvim)["content"].clone();
+        assert_eq!(content, json!({ "a": "AB-1", "b": "a".repeat(31) }));
+    }
+
     fn a_form_is_filled_in_and_sent(target: &Target) {
         let mut nvim = form(target, &json!({
             "name": { "type": "string", "title": "Name", "default": "Ada", "maxLength": 20 },

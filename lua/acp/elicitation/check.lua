@@ -1,67 +1,20 @@
 --- Whether what was typed fits a field of a form. Agents check again; this spares a round trip.
 
+local text = require('acp.text')
+
 local M = {}
 
---- Classes of JavaScript's patterns, as they are within brackets.
----@type table<string, string>
-local classes = { w = [[0-9A-Za-z_]], d = '0-9', s = [[ \t\n\r]] }
-
----@param char string what stands after a backslash
----@param bracket boolean whether that is within brackets
----@return string?
-local function escaped(char, bracket)
-  if char:match('[WDSbBpPux0-9k]') then
-    return nil
-  end
-  local class = classes[char]
-  if class then
-    return bracket and class or '[' .. class .. ']'
-  end
-  return '\\' .. char
-end
-
---- A pattern of JavaScript as one of Vim's, nil where it uses what Vim writes another way.
+--- The core matches them: an agent's pattern must not be able to keep Neovim busy.
+---@param value string
 ---@param pattern string
----@return string?
-local function translate(pattern)
-  if pattern:find('(?', 1, true) and pattern:gsub('%(%?:', ''):find('(?', 1, true) then
-    return nil
+---@return boolean? fits nil where that can't be told
+---@return string? why
+local function matches(value, pattern)
+  local native = require('acp.client').running()
+  if not native then
+    return nil, 'the core is not running'
   end
-  local out, bracket, i = { [[\v\C]] }, false, 1
-  while i <= #pattern do
-    local char = pattern:sub(i, i)
-    if char == '\\' then
-      local escape = escaped(pattern:sub(i + 1, i + 1), bracket)
-      if not escape then
-        return nil
-      end
-      table.insert(out, escape)
-      i = i + 1
-    elseif bracket then
-      bracket = char ~= ']'
-      table.insert(out, char)
-    elseif pattern:sub(i, i + 2) == '(?:' then
-      table.insert(out, '%(')
-      i = i + 2
-    elseif char:match('[*+}?]') and pattern:sub(i + 1, i + 1) == '?' then
-      return nil
-    else
-      bracket = char == '['
-      -- What is special to Vim alone.
-      table.insert(out, char:match('[@%%<>=&~]') and '\\' .. char or char)
-    end
-    i = i + 1
-  end
-  return table.concat(out)
-end
-
----@param text string
----@param pattern string
----@return boolean matches or can't be told
-local function matches(text, pattern)
-  local translated = translate(pattern)
-  local ok, regex = pcall(vim.regex, translated or '')
-  return not translated or not ok or regex:match_str(text) ~= nil
+  return native.form_matches(pattern, value)
 end
 
 ---@param text string
@@ -116,8 +69,8 @@ local function text_problem(field, value)
   local format = formats[field.format or '']
   if format and not format.fits(value) then
     return 'must be ' .. format.words
-  elseif field.pattern and not matches(value, field.pattern) then
-    return 'must match ' .. field.pattern
+  elseif field.pattern and matches(value, field.pattern) == false then
+    return 'must match ' .. text.shorten(field.pattern, 60)
   end
   return outside(field, vim.fn.strchars(value), 'characters')
 end
@@ -174,6 +127,12 @@ function M.hints(field)
   end
   if format then
     table.insert(words, format.words)
+  end
+  if field.pattern then
+    local _, why = matches('', field.pattern)
+    local pattern = text.shorten(field.pattern, 40)
+    local checked = ('matching %s'):format(pattern)
+    table.insert(words, why and ('%s, not checked here: %s'):format(checked, why) or checked)
   end
   if field.min or field.max then
     table.insert(words, ('%s to %s'):format(field.min or '…', field.max or '…'))
