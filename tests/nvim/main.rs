@@ -27,6 +27,7 @@ mod death;
 mod detail;
 mod elicitation;
 mod escapes;
+mod extreme;
 mod faults;
 mod files;
 mod files_agents;

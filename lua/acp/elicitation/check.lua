@@ -1,7 +1,5 @@
 --- Whether what was typed fits a field of a form. Agents check again; this spares a round trip.
 
-local text = require('acp.text')
-
 local M = {}
 
 --- The core matches them: an agent's pattern must not be able to keep Neovim busy.
@@ -70,7 +68,7 @@ local function text_problem(field, value)
   if format and not format.fits(value) then
     return 'must be ' .. format.words
   elseif field.pattern and matches(value, field.pattern) == false then
-    return 'must match ' .. text.shorten(field.pattern, 60)
+    return 'must match ' .. require('acp.text').shorten(field.pattern, 60)
   end
   return outside(field, vim.fn.strchars(value), 'characters')
 end
@@ -130,7 +128,7 @@ function M.hints(field)
   end
   if field.pattern then
     local _, why = matches('', field.pattern)
-    local pattern = text.shorten(field.pattern, 40)
+    local pattern = require('acp.text').shorten(field.pattern, 40)
     local checked = ('matching %s'):format(pattern)
     table.insert(words, why and ('%s, not checked here: %s'):format(checked, why) or checked)
   end

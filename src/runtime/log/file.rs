@@ -12,6 +12,8 @@ use tracing_appender::rolling::{Builder, RollingFileAppender, Rotation};
 const DAYS: usize = 7;
 /// The most bytes of a day. Whoever needs more than that to find a mistake does not find it.
 const MOST: u64 = 50 << 20;
+/// The most bytes of one line.
+const LINE: usize = 2 << 10;
 /// After so many bytes the file's length is looked up: other Neovims write to it as well.
 const LOOK: u64 = 1 << 20;
 
@@ -60,6 +62,7 @@ impl Write for DayFile {
         if day != self.day {
             self.turn_page(day)?;
         }
+        let (whole, line) = (line.len(), beginning(line));
         let bytes = line.len() as u64;
         if self.length + self.written + bytes > self.most {
             if !self.full {
@@ -67,19 +70,31 @@ impl Write for DayFile {
                 let megabytes = self.most >> 20;
                 writeln!(self.appender, "The log has {megabytes} MB: no more today")?;
             }
-            return Ok(line.len());
+            return Ok(whole);
         }
         self.appender.write_all(line)?;
+        if line.len() < whole {
+            self.appender.write_all("…\n".as_bytes())?;
+        }
         self.written += bytes;
         if self.written > LOOK {
             (self.length, self.written) = (length(&self.folder, self.day), 0);
         }
-        Ok(line.len())
+        Ok(whole)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.appender.flush()
     }
+}
+
+/// What is written of a line: an agent's words may be in it. Errors are our own, and a panic has a
+/// long story to tell.
+fn beginning(line: &[u8]) -> &[u8] {
+    let level = line.get(..64).unwrap_or(line);
+    let ours = memchr::memmem::find(level, b"ERROR").is_some();
+    let most = if ours { LINE * 16 } else { LINE };
+    line.get(..most).unwrap_or(line)
 }
 
 /// Makes the file of a day so that nobody else can read it: agents' words are in it. One that is
