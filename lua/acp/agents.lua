@@ -98,6 +98,24 @@ function M.find(agent)
   return path ~= '' and path or nil
 end
 
+--- The host that is talked to in the open: nobody proves who they are, and whoever is in between
+--- can read and change what is said. Nil for what is encrypted or stays on this machine.
+---@param url string
+---@return string?
+function M.exposed_host(url)
+  local authority = url:match('^[tT][cC][pP]://([^/?#]*)') or url:match('^[wW][sS]://([^/?#]*)')
+  if not authority then
+    return nil
+  end
+  local host = authority:gsub('^.*@', '')
+  host = (host:match('^%[(.*)%]') or host:gsub(':%d*$', '')):lower()
+  local is_local = host == 'localhost'
+    or host == '::1'
+    or host:match('%.localhost$')
+    or host:match('^127%.%d+%.%d+%.%d+$')
+  return not is_local and host or nil
+end
+
 --- The agent to use when none was named.
 ---@return string
 function M.default()

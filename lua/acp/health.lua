@@ -29,6 +29,20 @@ local function check_program(name, purpose)
   end
 end
 
+--- Whether what is noted for good can be written.
+local function check_audit()
+  local path = require('acp.rules.audit').path()
+  local why = require('acp.rules.audit').unwritable()
+  if why then
+    health.error(
+      ('The audit log cannot be written: %s: %s'):format(path, why),
+      'What agents ask for and run is not recorded. Make the file writable, or remove it'
+    )
+  else
+    health.ok('audit log: ' .. path)
+  end
+end
+
 ---@return boolean usable
 local function check_library()
   health.start('acp: native library')
@@ -48,6 +62,7 @@ local function check_library()
     health.warn('cargo was not found, :Acp build needs it', 'Install Rust: https://rustup.rs')
   end
   health.info('log: ' .. (require('acp.commands').log_path() or 'none yet'))
+  check_audit()
   return lib ~= nil
 end
 
@@ -183,6 +198,13 @@ end
 ---@param entry acp.Probe
 local function report(entry)
   local name, result = entry.agent.name, entry.result
+  local host = entry.agent.url and require('acp.agents').exposed_host(entry.agent.url)
+  if host then
+    health.warn(
+      ('%s: the connection to %s is not encrypted'):format(name, host),
+      'Whoever is in between can read and change what is said: use wss://, or an SSH tunnel'
+    )
+  end
   if result and result.ok then
     local program = ('%s %s'):format(result.name or '', result.version or '')
     local detail = vim.trim(require('acp.text').one_line(program))

@@ -56,6 +56,16 @@ local function mistake(opts)
   end
 end
 
+--- Says once that an agent is talked to in the open.
+---@param agent acp.Agent
+local function warn_of_exposure(agent)
+  local host = agent.url and require('acp.agents').exposed_host(agent.url)
+  if host then
+    local message = ('%s: the connection to %s is not encrypted'):format(agent.name, host)
+    require('acp.notify').once('exposed ' .. agent.url, message, 'warn', '. :help acp-elsewhere')
+  end
+end
+
 --- The action that opens a session.
 ---@param opts acp.OpenOpts
 ---@return acp.Action?, acp.Err?
@@ -79,6 +89,7 @@ function M.action(opts)
   if not agent then
     return nil, err
   end
+  warn_of_exposure(agent)
   local cwd = opts.cwd or (parent and parent.cwd)
   -- The same folder must be the same text: sessions with equal launches share an agent.
   cwd = vim.fs.normalize(vim.fn.fnamemodify(cwd or vim.fn.getcwd(), ':p'), { expand_env = false })

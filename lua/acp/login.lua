@@ -22,17 +22,20 @@ local function send(action)
   return ok ~= nil
 end
 
+--- What the agent calls it, and the whole command that would be run, which is not shortened: nobody
+--- can agree to what is not shown.
 ---@param method acp.AuthMethod
 ---@return string
 local function label(method)
-  local name = text.label(method.name, method.id)
-  local detail = method.description or ''
+  local name = text.brief(text.label(method.name, method.id), 200)
+  local detail = text.brief(method.description or '', 200)
   if method.kind == 'variables' then
     detail = 'set ' .. table.concat(method.variables or {}, ', ')
-  elseif method.kind ~= 'agent' then
-    detail = (detail ~= '' and detail .. ', ' or '') .. 'in a terminal'
+  elseif method.kind == 'terminal' then
+    detail = 'in a terminal, but not from here'
   end
-  return text.one_line(name .. (detail ~= '' and (' (%s)'):format(detail) or ''))
+  local runs = method.command and (', runs in a terminal: %s'):format(method.command) or ''
+  return text.one_line(name .. (detail ~= '' and (' (%s)'):format(detail) or '') .. runs)
 end
 
 ---@param session integer

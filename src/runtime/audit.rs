@@ -26,7 +26,8 @@ const MANY: usize = 50;
 pub struct Audit {
     /// The writer, and what waits for it when it is dropped.
     lines: Option<(NonBlocking, WorkerGuard)>,
-    folder: Option<PathBuf>,
+    /// The file, until there is something to write to it.
+    log: Option<Log>,
 }
 
 impl std::fmt::Debug for Audit {
@@ -36,18 +37,21 @@ impl std::fmt::Debug for Audit {
 }
 
 impl Audit {
-    /// An audit log in a folder. Nothing is there before there is something to note.
-    pub fn new(folder: &Path) -> Audit {
-        Audit { lines: None, folder: Some(folder.to_owned()) }
+    /// An audit log in a folder. Nothing is there before there is something to note. The first time
+    /// that a line can't be written, `tell_user` is called with what is wrong: nobody would look.
+    pub fn new(folder: &Path, tell_user: impl FnOnce(String) + Send + 'static) -> Audit {
+        let path = folder.join("audit.log");
+        let log = Log { path, failed: false, tell_user: Some(Box::new(tell_user)) };
+        Audit { lines: None, log: Some(log) }
     }
 
     /// Notes something. It is written a little later; dropping the log waits for that.
     pub fn note(&mut self, record: &Record) {
-        let Some(folder) = &self.folder else { return };
-        let (lines, _) = self.lines.get_or_insert_with(|| {
-            let file = Log { path: folder.join("audit.log"), failed: false };
-            NonBlockingBuilder::default().lossy(false).thread_name("acp-audit").finish(file)
-        });
+        if let Some(log) = self.log.take() {
+            let builder = NonBlockingBuilder::default().lossy(false).thread_name("acp-audit");
+            self.lines = Some(builder.finish(log));
+        }
+        let Some((lines, _)) = &mut self.lines else { return };
         match serde_json::to_vec(&Line::of(record)) {
             Ok(mut line) => {
                 line.push(b'\n');
@@ -150,7 +154,11 @@ struct Log {
     path: PathBuf,
     /// The last line could not be written; said once.
     failed: bool,
+    /// The user has yet to hear of it.
+    tell_user: Option<TellUser>,
 }
+
+type TellUser = Box<dyn FnOnce(String) + Send>;
 
 impl Write for Log {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
@@ -160,6 +168,10 @@ impl Write for Log {
         {
             let path = self.path.display();
             tracing::error!(%path, reason = words(error), "the audit log can't be written");
+            if let Some(tell_user) = self.tell_user.take() {
+                let reason = words(error);
+                tell_user(format!("The audit log cannot be written: {reason} ({path})"));
+            }
         }
         self.failed = written.is_err();
         // A line that can't be written now can't be written by trying at once again.
@@ -233,7 +245,7 @@ mod tests {
     fn a_line_for_each_deed() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("log");
-        let mut audit = Audit::new(&inner);
+        let mut audit = Audit::new(&inner, |_| ());
         assert!(!inner.exists(), "nothing to note, nothing there");
         let kind = PermissionKind::AllowOnce;
         let option = Some(PermissionOption { id: "o".into(), name: "O".into(), kind });
@@ -269,7 +281,7 @@ mod tests {
         let (path, old) = (folder.path().join("audit.log"), folder.path().join("audit.log.old"));
         fs::write(&old, "older").unwrap();
         File::create(&path).unwrap().set_len(LARGE - 10).unwrap();
-        let mut audit = Audit::new(folder.path());
+        let mut audit = Audit::new(folder.path(), |_| ());
         audit.note(&record(Deed::Asked));
         audit.note(&record(Deed::Asked));
         drop(audit);
@@ -282,7 +294,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         File::create(folder.path().join("audit.log")).unwrap().set_len(LARGE - 100).unwrap();
         let write = || {
-            let mut audit = Audit::new(folder.path());
+            let mut audit = Audit::new(folder.path(), |_| ());
             (0..50).for_each(|_| audit.note(&record(Deed::Asked)));
         };
         std::thread::scope(|scope| {
@@ -298,10 +310,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
-        let mut audit = Audit::new(&file.join("below"));
+        let (told, heard) = std::sync::mpsc::channel();
+        let mut audit = Audit::new(&file.join("below"), move |words| told.send(words).unwrap());
         audit.note(&record(Deed::Asked));
         audit.note(&record(Deed::Asked));
         drop(audit);
+        let heard: Vec<String> = heard.iter().collect();
+        let [words] = &heard[..] else { panic!("{heard:?}") };
+        assert!(words.starts_with("The audit log cannot be written: "), "{words}");
         Audit::default().note(&record(Deed::Asked));
     }
 }

@@ -80,8 +80,9 @@ impl Handle {
         let tokio = tokio::runtime::Builder::new_current_thread();
         let tokio = { tokio }.enable_all().build().map_err(Error::Loop)?;
         let mut core = Core::new(outbox.clone(), published.clone(), options.programs, to_core);
-        core.audit = Audit::new(&options.log_dir);
         let switches = core.switches.clone();
+        let to_user = outbox.clone();
+        core.audit = Audit::new(&options.log_dir, move |words| to_user.push([Item::Notice(words)]));
         let thread = std::thread::Builder::new().name("acp-core".into());
         thread.spawn(move || tokio.block_on(core.run(wishes, inputs))).map_err(Error::Thread)?;
         tracing::info!(version = env!("CARGO_PKG_VERSION"), "started");

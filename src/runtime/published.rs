@@ -87,7 +87,7 @@ impl SettingsInfo {
             settings: session.settings.clone(),
             can: info.can,
             steering: session.steering,
-            auth_methods: info.auth_methods,
+            auth_methods: state.login_methods(session),
             agent: (info.title, info.version),
             revision: 0,
         }

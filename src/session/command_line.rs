@@ -83,6 +83,15 @@ impl Command {
         }
     }
 
+    /// A program with its arguments and the variables that are set for it, in one line, for people:
+    /// whole, with what is between lines made visible.
+    pub fn with_variables(env: &[(String, String)], words: Vec<String>) -> String {
+        let set = |(name, value): &(String, String)| format!("{name}={}", pattern::quote(value));
+        let mut all: Vec<String> = env.iter().map(set).collect();
+        all.push(Command::Words(words).text());
+        all.join(" ").replace('\n', "\\n")
+    }
+
     /// What a shell would make of it.
     pub fn parse(&self) -> Parsed {
         let mut budget = BUDGET;

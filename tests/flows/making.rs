@@ -138,3 +138,35 @@ fn a_fork_hears_what_came_before_its_name() {
     let fork = world.state.session(two).unwrap();
     assert!(matches!(&fork.entries[..], [Entry::Message(message)] if message.text == "history"));
 }
+
+/// What is shown before it is chosen is what is run; nobody elsewhere has something run here.
+#[test]
+fn a_login_shows_its_whole_command() {
+    let methods = |agent, kind| {
+        let mut world = World::default();
+        world.open(agent, Origin::New).initialized(able(), method(kind));
+        world.answers(Answer::Session { session: ONE, result: Err(refused(-32000)) });
+        let methods = world.last.iter().find_map(|it| match it {
+            Effect::Tell(Tell::LoginRequired { methods, .. }) => Some(methods.clone()),
+            _ => None,
+        });
+        (methods.unwrap(), world)
+    };
+    let env = vec![("A".to_owned(), "b".to_owned())];
+    let terminal = AuthKind::Terminal { args: vec!["login".into()], env: env.clone() };
+    let whole = AuthKind::Command { command: vec!["agent".into(), "login".into()], env };
+    assert_eq!(methods(0, terminal.clone()).0, method(whole));
+    let evil = AuthKind::Command { command: vec!["touch".into(), "x".into()], env: vec![] };
+    for kind in [terminal, evil] {
+        let (shown, mut world) = methods(2, kind);
+        assert!(!matches!(shown[0].kind, AuthKind::Command { .. }));
+        world.wish(Wish::LogIn { session: ONE, method: "m".into() });
+        assert!(!world.told(|it| matches!(it, Tell::LoginInTerminal { .. })));
+        let Some(Entry::Failure(failure)) = world.session().entries.last() else { panic!() };
+        assert!(failure.message().contains("is run on this machine"), "{failure:?}");
+    }
+    let long = AuthKind::Command { command: vec!["x".repeat(5_000)], env: vec![] };
+    let (_, mut world) = methods(0, long);
+    world.wish(Wish::LogIn { session: ONE, method: "m".into() });
+    assert!(!world.told(|it| matches!(it, Tell::LoginInTerminal { .. })));
+}

@@ -2,32 +2,27 @@
 //! is left of them when a turn is cancelled.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
-use std::thread;
 
 use serde_json::{Value, json};
 
 use crate::plugin::{chat, wait_state, wait_transcript, with_agent};
 use crate::report::{REPORT, answers, finish, send};
-use crate::support::nvim::{DEADLINE, Nvim, Options};
+use crate::support::nvim::{DEADLINE, Nvim};
 use crate::support::process;
-use crate::support::target::Target;
 
 /// An agent that has one command run for each prompt, and says so.
-fn agent(command: &Value) -> Value {
+pub(crate) fn agent(command: &Value) -> Value {
     json!({ "report": REPORT, "prompts": [{ "steps": [
         { "request": { "method": "terminal/create", "params": command, "id": "run", "save": "t" } },
         { "say": "I have asked." },
     ] }] })
 }
 
-fn touch() -> Value {
+pub(crate) fn touch() -> Value {
     json!({ "command": "touch", "args": ["made"] })
 }
 
-fn made(nvim: &Nvim) -> bool {
+pub(crate) fn made(nvim: &Nvim) -> bool {
     nvim.scratch().project().join("made").exists()
 }
 
@@ -38,14 +33,14 @@ fn set_rules(nvim: &mut Nvim, rules: &Value) {
     nvim.lua(code, json!([rules]));
 }
 
-fn wait_permission(nvim: &mut Nvim) -> Value {
+pub(crate) fn wait_permission(nvim: &mut Nvim) -> Value {
     nvim.wait_for("the question", DEADLINE, |nvim| {
         let asked = nvim.lua("return require('acp').permissions()", json!([]));
         asked.as_array().and_then(|it| it.first().cloned())
     })
 }
 
-fn respond(nvim: &mut Nvim, permission: &Value, option: &str) {
+pub(crate) fn respond(nvim: &mut Nvim, permission: &Value, option: &str) {
     nvim.lua("assert(require('acp').respond(...))", json!([permission["id"], option]));
 }
 
@@ -53,46 +48,6 @@ fn audit(nvim: &mut Nvim) -> Vec<Value> {
     let path = nvim.lua("return vim.fn.stdpath('log') .. '/audit.log'", json!([]));
     let text = fs::read_to_string(path.as_str().unwrap()).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// Serves an agent at an address, for one connection.
-fn serve(command: Vec<String>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("tcp://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        let (socket, _) = listener.accept().unwrap();
-        let mut agent = Command::new(&command[0]);
-        let agent = agent.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut agent = agent.spawn().unwrap();
-        let (mut stdin, mut stdout) = (agent.stdin.take().unwrap(), agent.stdout.take().unwrap());
-        let mut incoming: TcpStream = socket.try_clone().unwrap();
-        let reading = thread::spawn(move || pass_on(&mut incoming, &mut stdin));
-        pass_on(&mut stdout, &mut &socket);
-        socket.shutdown(Shutdown::Both).ok();
-        reading.join().ok();
-        agent.wait().ok();
-    });
-    url
-}
-
-fn pass_on(from: &mut impl Read, to: &mut impl Write) {
-    let mut buf = [0; 4096];
-    while let Ok(length @ 1..) = from.read(&mut buf) {
-        if to.write_all(&buf[..length]).and_then(|()| to.flush()).is_err() {
-            return;
-        }
-    }
-}
-
-/// A Neovim that reaches the agent by an address.
-fn elsewhere(target: &Target, scenario: &Value) -> Nvim {
-    let mut nvim = Nvim::start(target, Options::default());
-    let mut scenario = scenario.clone();
-    scenario["report"] = json!(nvim.scratch().project().join(REPORT));
-    let url = serve(nvim.scratch().scenario(&scenario));
-    let setup = json!([{ "default_agent": "fake", "agents": { "fake": { "url": url } } }]);
-    nvim.lua("require('acp').setup(...)", setup);
-    nvim
 }
 
 nvim_tests! {
@@ -128,17 +83,6 @@ nvim_tests! {
         assert!(log.iter().all(|it| it["env"] == json!(["SECRET_SWITCH=on"])), "{log:?}");
     }
 
-    fn an_agent_elsewhere_asks_before_each_command(target: &Target) {
-        let mut nvim = elsewhere(target, &agent(&touch()));
-        send(&mut nvim, "go");
-        let permission = wait_permission(&mut nvim);
-        assert_eq!(permission["title"], "run touch made");
-        respond(&mut nvim, &permission, "refuse");
-        finish(&mut nvim);
-        assert!(!made(&nvim));
-        assert!(answers(&nvim)[0]["error"]["message"].as_str().unwrap().contains("the user does not allow it"));
-    }
-
     /// The agent ends its turn and leaves the command alone.
     fn cancelling_ends_the_command_and_its_row_says_so(target: &Target) {
         let create = json!({ "command": "sh", "args": ["-c", "trap '' TERM; echo $$ > pid; sleep 300; sleep 300"] });
@@ -161,5 +105,22 @@ nvim_tests! {
         wait_state(&mut nvim, "ready");
         process::wait_gone(&[pid], DEADLINE);
         nvim.wait_screen("sleep 300 · command stopped");
+    }
+
+    fn an_audit_log_that_cannot_be_written_is_said(target: &Target) {
+        let mut nvim = with_agent(target, &agent(&touch()));
+        nvim.allow_errors();
+        nvim.lua("vim.fn.mkdir(vim.fn.stdpath('log') .. '/audit.log', 'p')", json!([]));
+        send(&mut nvim, "go");
+        finish(&mut nvim);
+        nvim.wait_screen("The audit log cannot be written");
+        send(&mut nvim, "again");
+        finish(&mut nvim);
+        assert_eq!(nvim.messages().matches("The audit log cannot be written").count(), 1, "{}", nvim.messages());
+        nvim.input(":checkhealth acp<CR>");
+        nvim.wait_until("the report", DEADLINE, |nvim| {
+            let lines = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)", json!([])).to_string();
+            lines.contains("The audit log cannot be written") && lines.contains("it is a directory")
+        });
     }
 }

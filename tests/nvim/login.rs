@@ -50,7 +50,9 @@ fn asked(target: &Target, authenticate: &Value) -> Nvim {
         "Log in to fake",
         "w  With the browser (opens a page)",
         "a  With a key (set FAKE_KEY)",
-        "i  In a terminal (in a terminal)",
+        "i  In a terminal, runs in a terminal: WHAT=password sh -c 'until test -e seen;",
+        "test \"$word\" = sesame && touch",
+        "token'",
     ] {
         assert!(frame.find(text).is_some(), "{text}\n{}", frame.text());
     }

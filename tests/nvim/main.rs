@@ -26,6 +26,7 @@ mod commands;
 mod death;
 mod detail;
 mod elicitation;
+mod elsewhere;
 mod escapes;
 mod extreme;
 mod faults;

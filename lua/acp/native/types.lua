@@ -108,6 +108,7 @@
 ---@field description? string
 ---@field kind 'agent'|'terminal'|'command'|'variables'
 ---@field variables? string[] only for "variables"
+---@field command? string only for "command": the whole line that would be run
 
 ---@class (exact) acp.Settings
 ---@field modes? acp.Choice

@@ -5,6 +5,7 @@ use mlua::prelude::{Lua, LuaResult, LuaTable};
 use super::list;
 use crate::runtime::published::SettingsInfo;
 use crate::session::agent::{AuthKind, AuthMethod, Capabilities};
+use crate::session::command_line::Command;
 use crate::session::settings::{
     Choice, ConfigOption, Plan, PlanBody, PlanEntry, PlanStatus, Priority, Setting,
 };
@@ -85,13 +86,16 @@ fn can(lua: &Lua, can: Capabilities, steering: bool) -> LuaResult<LuaTable> {
     ))
 }
 
-/// A way to log in. What a terminal runs is the core's business.
+/// A way to log in, with the whole command that it takes.
 pub(super) fn method(lua: &Lua, it: AuthMethod) -> LuaResult<LuaTable> {
     let table = table!(lua, id: it.id, name: it.name, description: it.description);
     Ok(match it.kind {
         AuthKind::Agent => table!(table; kind: "agent"),
         AuthKind::Terminal { .. } => table!(table; kind: "terminal"),
-        AuthKind::Command { .. } => table!(table; kind: "command"),
+        AuthKind::Command { command, env } => {
+            let command = Command::with_variables(&env, command);
+            table!(table; kind: "command", command: command)
+        }
         AuthKind::Variables(names) => table!(table; kind: "variables", variables: names),
     })
 }

@@ -8,6 +8,9 @@ use crate::session::ids::{ConnectionId, SessionId};
 use crate::session::outcome::Outcome;
 use crate::session::state::{Link, Session, State};
 
+/// How long the command of a login may be.
+const LONGEST: usize = 4_000;
+
 impl State {
     /// The agent wants a login: the user is asked how.
     pub(super) fn require_login(&mut self, id: SessionId, error: RpcError, out: &mut Outcome) {
@@ -41,26 +44,21 @@ impl State {
                 let call = Call::Authenticate { session: id, method: chosen.id };
                 out.effects.push(Effect::Call { connection, call });
             }
-            AuthKind::Terminal { args, env } => {
-                let mut command = match &launch.how {
-                    How::Program(command) => command.clone(),
-                    // Its program is elsewhere, and so is what a login there would leave.
-                    How::Url(_) | How::Tutor { .. } => {
-                        let (agent, what) = (launch.agent.clone(), "be logged in from here");
-                        let failure = Failure::NotSupported { agent, what };
-                        return self.end_with(connection, &failure, out);
-                    }
-                };
-                command.extend(args);
-                let env = launch.env.iter().cloned().chain(env).collect();
-                out.tell(Tell::LoginInTerminal {
-                    session: id,
-                    command,
-                    env,
-                    cwd: launch.cwd.clone(),
-                });
+            // Its program is elsewhere, and so is what a login there would leave; and nobody elsewhere
+            // chooses what is run here.
+            AuthKind::Terminal { .. } | AuthKind::Command { .. }
+                if !matches!(launch.how, How::Program(_)) =>
+            {
+                let agent = launch.agent.clone();
+                let what = "be logged in from here: it runs elsewhere, and no command that it names is run on this machine";
+                return self.end_with(connection, &Failure::NotSupported { agent, what }, out);
             }
-            AuthKind::Command { command, env } => {
+            AuthKind::Command { command, env } if is_too_long(&command, &env) => {
+                let agent = launch.agent.clone();
+                let what = "be logged in by a command that is too long to be shown";
+                return self.end_with(connection, &Failure::NotSupported { agent, what }, out);
+            }
+            AuthKind::Terminal { args: command, env } | AuthKind::Command { command, env } => {
                 let env = launch.env.iter().cloned().chain(env).collect();
                 out.tell(Tell::LoginInTerminal {
                     session: id,
@@ -161,10 +159,31 @@ impl State {
     }
 
     fn methods(&self, id: SessionId) -> Vec<AuthMethod> {
-        let session = self.sessions.get(&id);
-        let info = session.and_then(|it| self.agent_of(it));
-        info.map(|it| it.auth_methods.clone()).unwrap_or_default()
+        self.sessions.get(&id).map(|it| self.login_methods(it)).unwrap_or_default()
     }
+
+    /// How one can log in to a session's agent, with the whole commands that would be run.
+    pub fn login_methods(&self, session: &Session) -> Vec<AuthMethod> {
+        let methods = self.agent_of(session).map(|it| it.auth_methods.clone()).unwrap_or_default();
+        let whole = |method: AuthMethod| match (method.kind, &session.launch.how) {
+            (AuthKind::Terminal { args, env }, How::Program(program)) => {
+                let command = [program.clone(), args].concat();
+                AuthMethod { kind: AuthKind::Command { command, env }, ..method }
+            }
+            // Whatever it names, it is not run here.
+            (AuthKind::Command { .. }, How::Url(_)) => {
+                AuthMethod { kind: AuthKind::Terminal { args: vec![], env: vec![] }, ..method }
+            }
+            (kind, _) => AuthMethod { kind, ..method },
+        };
+        methods.into_iter().map(whole).collect()
+    }
+}
+
+/// Whether nobody could read the command of a login before agreeing to it.
+fn is_too_long(command: &[String], env: &[(String, String)]) -> bool {
+    let variables = env.iter().map(|(name, value)| name.len() + value.len());
+    command.iter().map(String::len).chain(variables).sum::<usize>() > LONGEST
 }
 
 impl Session {
