@@ -52,6 +52,9 @@ local function tell_variables(session, method)
   })
 end
 
+---@type table<integer, integer> when a way to log in was chosen, by session
+local chosen = {}
+
 ---@param session integer
 ---@param method acp.AuthMethod
 ---@return boolean whether that is all the user can do here
@@ -61,6 +64,7 @@ local function choose(session, method)
     return true
   end
   notify.show('Logging in: ' .. label(method), 'info', '. :Acp cancel stops it')
+  chosen[session] = vim.uv.now()
   return send({ type = 'log_in', session = session, method = method.id })
 end
 
@@ -166,6 +170,8 @@ end
 ---@param effect acp.LoginInTerminal
 local function in_terminal(effect)
   local session, origin = effect.session, vim.api.nvim_get_current_win()
+  -- Whoever has gone on typing since the choice keeps the keyboard.
+  local typed = require('acp.keyboard').idle() < vim.uv.now() - (chosen[session] or 0)
   vim.cmd('botright new')
   local buf, win = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
   vim.bo[buf].bufhidden = 'wipe'
@@ -181,7 +187,12 @@ local function in_terminal(effect)
   end)
   if started then
     vim.b[buf].acp_login = session
-    vim.cmd.startinsert()
+    if typed then
+      vim.api.nvim_set_current_win(origin)
+      notify.show('The login is in the terminal below')
+    else
+      vim.cmd.startinsert()
+    end
     return
   end
   pcall(vim.api.nvim_win_close, win, true)
@@ -194,7 +205,7 @@ end
 local function open_url(effect)
   local agent = require('acp.session').agent_of(effect.session)
   require('acp.questions').push({
-    key = 'url ' .. effect.url,
+    key = ('url %d'):format(effect.session),
     what = text.one_line(('%s wants to open %s'):format(agent, effect.url)),
     command = ':Acp permissions',
     session = effect.session,
@@ -215,6 +226,7 @@ function M.attach()
     ---@param effect acp.SessionEffect
     client.subscribe(over, function(effect)
       require('acp.questions').drop(key(effect.session))
+      require('acp.questions').drop(('url %d'):format(effect.session))
     end)
   end
 end

@@ -87,6 +87,19 @@ function M.title(permission)
   return text.one_line(('%s asks%s: %s'):format(agent, kind, text.brief(permission.title, 300)))
 end
 
+--- Opens what waits at an entry of the chat. The key may have been meant for what stood there
+--- before: what follows it at once goes back to the chat.
+---@param here { session: integer, entry: integer }
+---@return boolean whether something waits there
+function M.open_at(here)
+  for _, permission in ipairs(M.list()) do
+    if permission.session == here.session and permission.entry == here.entry then
+      return require('acp.questions').ask(key(permission.id), 'unasked')
+    end
+  end
+  return false
+end
+
 ---@param effect acp.AskedPermission
 local function asked(effect)
   local id = effect.ask

@@ -98,6 +98,24 @@ nvim_tests! {
         assert_eq!(chosen(&answers(&nvim)), [("t1".into(), "always".into())]);
     }
 
+    fn a_tool_call_that_waits_is_answered_where_it_is_seen(target: &Target) {
+        let mut nvim = chat(target, &scenario(&["Edit a.lua"]));
+        set_permissions(&mut nvim, json!({ "focus": "never" }));
+        nvim.type_keys("go");
+        nvim.input("<C-s><Esc><C-w>k");
+        wait_open(&mut nvim, 1);
+        nvim.wait_screen("waiting for you  a Go ahead");
+        // A stray key and what follows it at once answer nothing.
+        nvim.input("G<CR>a");
+        quiet_for(&mut nvim, 1200);
+        assert!(nvim.lua(WINDOW, json!([])).is_null());
+        assert!(answers(&nvim).is_empty());
+        nvim.input("<Esc><C-w>kG<CR>");
+        wait_window(&mut nvim, "fake asks (edit): Edit a.lua");
+        nvim.input("r");
+        wait_transcript(&mut nvim, "outcome: selected no.");
+    }
+
     fn never_by_itself_where_that_is_wanted(target: &Target) {
         let mut nvim = chat(target, &scenario(&["Edit a.lua"]));
         // The option's former name.

@@ -102,13 +102,16 @@ function M.toggle_all(open)
   end
 end
 
---- Opens what is under the cursor: a tool call in a float, an attachment, or a thought in place.
+--- Opens what is under the cursor: what waits for an answer, a tool call in a float, an attachment,
+--- or a thought in place.
 function M.open()
   local here = M.here()
   if not here then
     return
   elseif here.part > 0 then
     require('acp.ui.attachment').open(here)
+  elseif here.kind == 'tool_call' and require('acp.permission').open_at(here) then
+    return
   elseif here.kind == 'tool_call' then
     require('acp.ui.detail').open({ session = here.session, entry = here.entry })
   else
