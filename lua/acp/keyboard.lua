@@ -114,9 +114,13 @@ function M.give_back(origin)
 end
 
 --- Types keys where the cursor is now, before whatever is still to be read.
----@param keys string
+---@param keys string[] as they were typed, one by one
 function M.retype(keys)
-  vim.api.nvim_feedkeys(keys, 'mit', false)
+  local fed = vim.tbl_map(function(key)
+    -- Special keys begin with this byte; in the middle of a character it would be taken for one.
+    return key:sub(1, 1) == '\128' and key or (key:gsub('\128', '\128\254X'))
+  end, keys)
+  vim.api.nvim_feedkeys(table.concat(fed), 'mit', false)
 end
 
 ---@return string[] every key that does something in a window by itself
@@ -146,10 +150,27 @@ local function all_keys()
   return keys
 end
 
+--- Calls `fn` before something is pasted.
+---@param fn fun()
+---@return fun() stop
+local function before_paste(fn)
+  local paste = vim.paste
+  local function ours(...)
+    fn()
+    return paste(...)
+  end
+  vim.paste = ours -- luacheck: ignore 122
+  return function()
+    if vim.paste == ours then
+      vim.paste = paste -- luacheck: ignore 122
+    end
+  end
+end
+
 --- Keeps typed keys from doing anything in a buffer, and calls `fn` with all of them soon after the
 --- first. The mouse is not the keyboard.
 ---@param buf integer
----@param fn fun(keys: string)
+---@param fn fun(keys: string[])
 ---@return fun() stop
 function M.catch(buf, fn)
   local keys = all_keys()
@@ -157,17 +178,24 @@ function M.catch(buf, fn)
     vim.api.nvim_buf_set_keymap(buf, 'n', lhs, '', { callback = function() end, nowait = true })
   end
   local caught, over = {}, false
-  local deafen ---@type fun()
+  local deafen, unpaste ---@type fun(), fun()
   local function stop()
     if over then
       return
     end
     over = true
     deafen()
+    unpaste()
     for _, lhs in ipairs(vim.api.nvim_buf_is_valid(buf) and keys or {}) do
       pcall(vim.api.nvim_buf_del_keymap, buf, 'n', lhs)
     end
   end
+  unpaste = before_paste(function()
+    if not over then
+      stop()
+      fn(caught)
+    end
+  end)
   deafen = M.listen(function(typed)
     local name = vim.fn.keytrans(typed)
     if name:find('Mouse') or name:find('ScrollWheel') or name:find('Focus') then
@@ -178,7 +206,7 @@ function M.catch(buf, fn)
       require('acp.client').defer(function()
         if not over then
           stop()
-          fn(table.concat(caught))
+          fn(caught)
         end
       end)
     end

@@ -217,6 +217,29 @@ nvim_tests! {
         assert_polite(&nvim);
     }
 
+    fn all_sorts_of_keys_are_handed_on(target: &Target) {
+        let mut nvim = chat(target, &scenario(&["Edit a.lua"]));
+        nvim.lua(INTERRUPT, json!(["aÀ界…é<Left>b<BS>c<CR>rY<Esc>A!<lt>|\\<Space>1"]));
+        nvim.type_keys("go");
+        nvim.input("<C-s>");
+        nvim.wait_until("the words are in the prompt", DEADLINE, |nvim| nvim.lines(0) == ["aÀ界…c", "rYé!<|\\ 1"]);
+        assert_eq!(mode(&mut nvim), "i");
+        wait_no_window(&mut nvim);
+        assert!(answers(&nvim).is_empty());
+    }
+
+    fn what_is_pasted_as_it_opens_is_not_lost(target: &Target) {
+        let mut nvim = chat(target, &scenario(&["Edit a.lua"]));
+        nvim.lua("vim.api.nvim_create_autocmd('FileType', { pattern = 'acp_select', once = true, callback = function()
+          vim.schedule(function() vim.api.nvim_paste('a pasted text', true, -1) end)
+        end })", json!([]));
+        nvim.type_keys("go");
+        nvim.input("<C-s>");
+        nvim.wait_until("the text is in the prompt", DEADLINE, |nvim| nvim.lines(0) == ["a pasted text"]);
+        wait_no_window(&mut nvim);
+        assert!(answers(&nvim).is_empty());
+    }
+
     fn keys_typed_in_the_transcript_as_it_opens_are_done_there(target: &Target) {
         let mut nvim = chat(target, &scenario(&["Edit a.lua"]));
         nvim.type_keys("go");
