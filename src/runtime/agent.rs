@@ -262,12 +262,14 @@ async fn exchange(
     let writing = tokio::spawn(write(writer, to_send, unsent.clone()));
     let mut deadline = None;
     let mut orphaned = false;
+    let guard_pid = guard.as_ref().and_then(|it| it.id());
     let mut guard_ends = pin!(end_of_guard(guard));
     loop {
         let end = deadline.unwrap_or_else(Instant::now);
         tokio::select! {
-            found = &mut guard_ends => {
-                orphaned = found;
+            killed = &mut guard_ends => {
+                // Not raced against the end of the agent's output, which this brings about.
+                orphaned = killed && guard::end_orphans(guard_pid).await;
                 listen_to_rest(&mut reader, report).await;
                 break;
             }
@@ -289,13 +291,11 @@ async fn exchange(
     orphaned
 }
 
-/// Waits for the end of the guard, where there is one, and ends at once what it may have left.
-/// Whether there was anything.
+/// Waits for the end of the guard, where there is one. Whether a signal ended it.
 async fn end_of_guard(guard: Option<&mut Child>) -> bool {
     let Some(guard) = guard else { return std::future::pending().await };
-    let pid = guard.id();
     match guard.wait().await {
-        Ok(status) => status.signal().is_some() && guard::end_orphans(pid).await,
+        Ok(status) => status.signal().is_some(),
         Err(error) => {
             tracing::warn!(%error, "waiting for the guard failed");
             false
