@@ -265,6 +265,10 @@ fn visit(id: &str, url: &str) -> Value {
     json!({ "method": "elicitation/create", "id": id, "params": { "mode": "url", "message": "Log in", "elicitationId": format!("e-{id}"), "url": url } })
 }
 
+/// A visit has no tool call to be shown at: the chat says what was asked.
+const VISITED: &str =
+    "## You\n\ngo\n\n*fake asks: Log in https://example.org/login*\n\n## fake\n\none\n";
+
 #[test]
 fn url_elicitation_completed_twice() {
     let complete = json!({ "notify": { "method": "elicitation/complete", "params": { "elicitationId": "e-u" } } });
@@ -276,7 +280,7 @@ fn url_elicitation_completed_twice() {
     let url = "https://example.org/login".to_owned();
     assert_eq!(elicitation.mode, ElicitationMode::Url { id: "e-u".into(), url });
     played.world.answer(ask, Reaction::Accept(vec![]));
-    let report = played.says("one");
+    let report = played.shows(VISITED);
     assert_eq!(report.answers().len(), 1);
     assert_eq!(report.answer(&json!("u"))["result"]["action"], "accept");
 }
@@ -291,7 +295,7 @@ fn url_elicitation_completed_while_open() {
     ])));
     waiting(&played, 1);
     std::fs::write(played.world.path("go on"), "").unwrap();
-    let report = played.says("one");
+    let report = played.shows(VISITED);
     assert_eq!(report.answers().len(), 1);
     assert_eq!(report.answer(&json!("u"))["result"]["action"], "accept");
 }

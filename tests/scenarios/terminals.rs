@@ -100,15 +100,16 @@ fn release_while_waiter_pending() {
 /// A turn is cancelled while a command runs, then the session closes: nobody is left waiting.
 #[test]
 fn waiter_pending_and_cancel() {
-    let wait = json!({ "request": { "method": "terminal/wait_for_exit", "id": "wait", "params": { "terminalId": "{{t.terminalId}}" } } });
+    let wait = json!({ "request": { "method": "terminal/wait_for_exit", "id": "wait", "params": { "terminalId": "{{t.terminalId}}" }, "no_wait": true, "as": "wait" } });
     let played = go(&turn(json!([
         create(json!({ "command": "sh", "args": ["-c", "echo $$ > pid; sleep 600"] })),
-        wait
+        wait, { "say": "waiting" }, { "await": "wait" }
     ])));
     let pid = played.world.until("the command", |world| {
         let pid = std::fs::read_to_string(world.path("pid")).ok()?;
         Some(pid.trim().to_owned()).filter(|it| !it.is_empty())
     });
+    played.world.until("the wait", |_| played.transcript().contains("waiting").then_some(()));
     played.cancel();
     assert_eq!(played.finished(), Ok(StopReason::Cancelled));
     played.goes_on();
