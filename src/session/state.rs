@@ -21,6 +21,9 @@ use super::subject::Subject;
 use super::terminal::Terminals;
 use super::tool_call::{TerminalExit, ToolCall, ToolCallId, ToolStatus};
 
+/// How many entries are drawn again as time goes by.
+const LIVE: usize = 200;
+
 /// All sessions, all runs of agents they use, and what is still to be answered.
 #[derive(Debug, Default)]
 pub struct State {
@@ -406,7 +409,8 @@ impl Session {
         }
     }
 
-    /// The entries that say how long they take and are not finished: of the last turn, at most.
+    /// The entries that say how long they take and are not finished: of the last turn, and the last
+    /// of them, at most. They are drawn again every second.
     pub fn live(&self) -> impl Iterator<Item = usize> {
         let is_prompt =
             |entry: &Entry| matches!(entry, Entry::Message(it) if it.role == Role::User);
@@ -417,7 +421,7 @@ impl Session {
             Entry::Message(message) => message.role == Role::Thought && *index == last,
             Entry::Failure(_) | Entry::Note(_) => false,
         });
-        live.map(|(index, _)| index)
+        live.map(|(index, _)| index).take(LIVE)
     }
 
     /// The state in one word, as the public API names it.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::generate::Maker;
+use super::generate::{Made, Maker};
 
 pub(crate) struct Agent {
     listener: UnixListener,
@@ -34,6 +34,8 @@ pub(crate) struct Talk {
     pub(crate) sent: usize,
 }
 
+/// The agent's name for its session.
+pub(crate) const SESSION: &str = "s";
 /// The id of the last request.
 const LAST: u64 = u64::MAX;
 
@@ -56,15 +58,21 @@ impl Agent {
         format!("unix://{}", self.socket.display())
     }
 
-    /// Sends so many messages in the turn that comes first.
+    /// Sends so many messages of chance in the turn that comes first.
     pub(crate) fn play(self, seed: u64, count: usize) -> Playing {
+        let mut maker = Maker::new(seed, SESSION, &self.project);
+        self.send(std::iter::repeat_with(move || maker.next()).take(count))
+    }
+
+    /// Sends these messages in the turn that comes first.
+    pub(crate) fn send(self, messages: impl Iterator<Item = Made> + Send + 'static) -> Playing {
         let done = Arc::new(AtomicBool::new(false));
         let sent_all = done.clone();
-        let thread = std::thread::spawn(move || self.talk(seed, count, &sent_all));
+        let thread = std::thread::spawn(move || self.talk(messages, &sent_all));
         Playing { done, thread }
     }
 
-    fn talk(self, seed: u64, count: usize, done: &AtomicBool) -> Talk {
+    fn talk(self, messages: impl Iterator<Item = Made>, done: &AtomicBool) -> Talk {
         let (stream, _) = self.listener.accept().unwrap();
         let mut writer = stream.try_clone().unwrap();
         let answers = Answers::default();
@@ -72,10 +80,8 @@ impl Agent {
         let heard = answers.clone();
         let reader = std::thread::spawn(move || listen(stream, &asked, &heard));
         let prompt = wait_for_prompt(&requests, &mut writer);
-        let mut maker = Maker::new(seed, "s", &self.project);
         let mut sent = 0;
-        for _ in 0..count {
-            let made = maker.next();
+        for made in messages {
             if let Some(id) = made.id {
                 answers.lock().unwrap().entry(id).or_insert(0);
             }
@@ -131,7 +137,7 @@ fn wait_for_prompt(requests: &Receiver<Asked>, writer: &mut UnixStream) -> Value
         let result = match method.as_str() {
             "session/prompt" => return id,
             "initialize" => json!({ "protocolVersion": 1, "agentCapabilities": {} }),
-            "session/new" => json!({ "sessionId": "s" }),
+            "session/new" => json!({ "sessionId": SESSION }),
             _ => json!({}),
         };
         say(writer, &json!({ "id": id, "result": result }));
