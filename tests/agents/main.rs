@@ -21,8 +21,11 @@ mod support;
 #[path = "../nvim/plugin.rs"]
 mod plugin;
 
+mod chat;
+mod goose;
 mod model;
 mod opencode;
 
+mod commands;
 mod talk;
 mod tools;

@@ -2,14 +2,15 @@
 
 use serde_json::json;
 
-use crate::opencode::{OpenCode, PATIENCE};
+use crate::chat::{Chat, PATIENCE};
+use crate::opencode;
 use crate::plugin::{rows, transcript};
 use crate::support::process;
 use crate::support::target;
 
 nvim_tests! {
     fn says(target: &Target) {
-        let mut it = OpenCode::chat(target);
+        let mut it = opencode::chat(target);
         it.type_keys("say Hello from the model.\\nAnd a second line.");
         it.input("<C-s>");
         it.wait_transcript("And a second line.");
@@ -24,7 +25,7 @@ nvim_tests! {
 
 #[test]
 fn thinks() {
-    let mut it = OpenCode::chat(target::newest());
+    let mut it = opencode::chat(target::newest());
     it.prompt("think Let me see; say I have seen");
     it.wait_done("end_turn");
     assert_eq!(rows(&mut it)[3..], ["▌ opencode", "▸ Thought · 3 words", "", "I have seen"]);
@@ -32,7 +33,7 @@ fn thinks() {
 
 #[test]
 fn remembers_what_was_said() {
-    let mut it = OpenCode::chat(target::newest());
+    let mut it = opencode::chat(target::newest());
     it.prompt("say the first answer");
     it.prompt("slow 5");
     it.wait_done("end_turn");
@@ -45,7 +46,7 @@ fn remembers_what_was_said() {
 
 #[test]
 fn stops_in_the_midst_of_an_answer() {
-    let mut it = OpenCode::chat(target::newest());
+    let mut it = opencode::chat(target::newest());
     it.type_keys("say Beginning; hold");
     it.input("<C-s>");
     // Not the prompt, which has the same word.
@@ -57,13 +58,13 @@ fn stops_in_the_midst_of_an_answer() {
     it.prompt("say still alive");
     it.wait_done("end_turn");
     assert!(transcript(&mut it).contains("\nstill alive"));
-    let OpenCode { nvim, model } = &mut it;
+    let Chat { nvim, model } = &mut it;
     nvim.wait_until("the agent to hang up on the model", PATIENCE, |_| model.cut() == 1);
 }
 
 #[test]
 fn is_gone_with_its_session() {
-    let mut it = OpenCode::chat(target::newest());
+    let mut it = opencode::chat(target::newest());
     let family = process::descendants(it.pid());
     assert!(!family.is_empty());
     it.lua("assert(require('acp').close())", json!([]));
@@ -72,7 +73,7 @@ fn is_gone_with_its_session() {
 
 #[test]
 fn answers_after_a_tool() {
-    let mut it = OpenCode::chat(target::newest());
+    let mut it = opencode::chat(target::newest());
     it.prompt("say Planning.; todo Look around, Go home; say Planned.");
     it.wait_done("end_turn");
     let results = it.model.tool_results();

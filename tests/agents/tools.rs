@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use crate::opencode::{OpenCode, PATIENCE};
+use crate::chat::{Chat, PATIENCE};
+use crate::opencode;
 use crate::plugin::{states, transcript};
 use crate::support::nvim::Nvim;
 use crate::support::scratch::Scratch;
@@ -14,14 +15,14 @@ use crate::support::target;
 const HELLO: &str = "hello world\nsecond line\n";
 
 /// A chat in a project with one file, whose path is returned too.
-fn chat_on_a_file() -> (OpenCode, String) {
-    let it = OpenCode::chat(target::newest());
+fn chat_on_a_file() -> (Chat, String) {
+    let it = opencode::chat(target::newest());
     let path = it.scratch().write("hello.txt", HELLO);
     (it, path.to_str().unwrap().to_owned())
 }
 
 /// What is in the chat behind the prompt.
-fn after(prompt: &str, it: &mut OpenCode) -> String {
+fn after(prompt: &str, it: &mut Chat) -> String {
     let text = transcript(it);
     let Some((_, after)) = text.split_once(prompt) else { panic!("no {prompt:?} in {text}") };
     after.to_owned()
@@ -33,7 +34,7 @@ fn permissions(nvim: &mut Nvim) -> Vec<Value> {
 }
 
 /// Waits for the agent to ask, and returns the one question.
-fn wait_permission(it: &mut OpenCode, kind: &str) -> Value {
+fn wait_permission(it: &mut Chat, kind: &str) -> Value {
     let asked = it.wait_for("the agent to ask", PATIENCE, |nvim| {
         let asked = permissions(nvim);
         (!asked.is_empty()).then_some(asked)
@@ -47,7 +48,7 @@ fn wait_permission(it: &mut OpenCode, kind: &str) -> Value {
 }
 
 /// Chooses the option of this kind; the question is gone then, though another may have come.
-fn answer(it: &mut OpenCode, permission: &Value, kind: &str) {
+fn answer(it: &mut Chat, permission: &Value, kind: &str) {
     let options = permission["options"].as_array().unwrap();
     let option = options.iter().find(|it| it["kind"] == kind).unwrap();
     let choice = json!([permission["id"], option["id"]]);
@@ -159,7 +160,7 @@ fn a_fresh_process_takes_a_session_up_again() {
     let path = scratch.write("hello.txt", HELLO);
     let prompt = format!("think Let me see; read {}; say remember this", path.display());
     let remote = {
-        let mut it = OpenCode::start_in(target::newest(), &scratch);
+        let mut it = opencode::start_in(target::newest(), &scratch);
         it.lua("assert(require('acp').open())", json!([]));
         it.wait_state("ready");
         it.prompt(&prompt);
@@ -168,7 +169,7 @@ fn a_fresh_process_takes_a_session_up_again() {
     };
     assert!(remote.is_string(), "the agent's own name of the session: {remote}");
 
-    let mut it = OpenCode::start_in(target::newest(), &scratch);
+    let mut it = opencode::start_in(target::newest(), &scratch);
     let code = "assert(require('acp').open({ agent = 'opencode', load = (...) }))";
     it.lua(code, json!([remote]));
     it.wait_state("ready");

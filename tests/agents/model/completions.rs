@@ -26,13 +26,14 @@ pub(super) struct Question {
     /// What the tools gave since the prompt.
     pub(super) results: Vec<String>,
     pub(super) conversation: String,
-    has_tools: bool,
+    /// The names of the tools it may use.
+    tools: Vec<String>,
 }
 
 impl fmt::Display for Question {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Question { script, turn, results, has_tools, .. } = self;
-        write!(out, "turn {turn} of {script:?}, tools: {has_tools}, results: {results:?}")
+        let Question { script, turn, results, tools, .. } = self;
+        write!(out, "turn {turn} of {script:?}, {} tools, results: {results:?}", tools.len())
     }
 }
 
@@ -42,19 +43,22 @@ impl Question {
         let is = |role: &'static str| move |it: &&Value| it["role"] == role;
         let at = messages.iter().rposition(|it| it["role"] == "user");
         let since = at.map_or(&[][..], |at| &messages[at..]);
+        let tools = body["tools"].as_array().into_iter().flatten();
         let told = messages.iter().filter(|it| it["role"] != "system");
         Question {
-            script: since.first().map_or_else(String::new, |it| prompt(&it["content"])),
+            script: since.first().map_or_else(String::new, |it| own_words(&prompt(&it["content"]))),
             turn: since.iter().filter(is("assistant")).count(),
             results: since.iter().filter(is("tool")).map(|it| text(&it["content"])).collect(),
             conversation: told.map(|it| text(&it["content"]) + "\n").collect(),
-            has_tools: body["tools"].as_array().is_some_and(|it| !it.is_empty()),
+            tools: tools
+                .map(|it| it["function"]["name"].as_str().unwrap_or("").to_owned())
+                .collect(),
         }
     }
 
     /// Agents ask for titles and summaries too, and offer no tools then.
     pub(super) fn is_from_user(&self) -> bool {
-        self.has_tools
+        !self.tools.is_empty()
     }
 
     /// What to answer.
@@ -63,7 +67,20 @@ impl Question {
             return vec![Part::Text("A scripted chat".to_owned())];
         }
         let last = self.results.last().map_or("", String::as_str);
-        script::turn(&self.script, self.turn, last)
+        let mut parts = script::turn(&self.script, self.turn, last);
+        for part in &mut parts {
+            if let Part::Call { tool, .. } = part {
+                *tool = self.offered(tool);
+            }
+        }
+        parts
+    }
+
+    /// What the agent calls a tool.
+    fn offered(&self, tool: &'static str) -> &'static str {
+        let names: &[&str] =
+            if tool == "bash" { &["bash", "shell", "developer__shell"] } else { &[] };
+        names.iter().copied().find(|name| self.tools.iter().any(|it| it == name)).unwrap_or(tool)
     }
 }
 
@@ -174,6 +191,14 @@ fn prompt(content: &Value) -> String {
         Value::Object(part) => part.get("text").map_or_else(String::new, prompt),
         other => other.as_str().unwrap_or_default().to_owned(),
     }
+}
+
+/// What the user said last. goose puts the time behind each prompt, and makes one message of those
+/// that were not answered.
+fn own_words(text: &str) -> String {
+    let prompts = text.split("</turn-context>").filter(|it| !it.trim().is_empty());
+    let last = prompts.last().unwrap_or_default();
+    last.split("<turn-context>").next().unwrap_or_default().trim().to_owned()
 }
 
 /// All text of a message.

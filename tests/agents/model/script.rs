@@ -1,4 +1,5 @@
-//! What a prompt tells the model to do. Knows OpenCode's tools by name.
+//! What a prompt tells the model to do. Knows OpenCode's tools by name; what other agents call
+//! theirs is found among what they offer.
 //!
 //! Steps are parted by `;`. In a text `\n` is a line break.
 //!
