@@ -15,8 +15,8 @@ use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::{Effect, Tell, Timer};
 use acp_nvim::session::entry::{Chunk, Role, StopReason};
 use acp_nvim::session::event::{
-    Answer, Ask, CommandLine, DiskError, Event, Happened, Made, Origin, QueueChange, Request,
-    TerminalVerb, Told, Update, Wish,
+    Answer, Ask, CommandLine, DiskError, Event, Happened, Made, Origin, QueueChange, RealPath,
+    Request, TerminalVerb, Told, Update, Wish,
 };
 use acp_nvim::session::failure::{Exit, RpcError, SpawnError};
 use acp_nvim::session::ids::{AskId, ConnectionId, ReplyTo, SessionId, TurnId};
@@ -262,7 +262,8 @@ fn event((kind, a, b): Step, tag: u64) -> Event {
             }
             5 | 6 => {
                 let (ask, path) = (AskId(b % 12 + 1), "/p/x".to_owned());
-                Event::Resolved { ask, path, inside: a % 9 == 5 }
+                let real = RealPath { path, inside: a % 9 == 5, repository: b % 5 == 0 };
+                Event::Resolved { ask, real }
             }
             _ => Event::TimerFired(match b % 3 {
                 0 => Timer::NoAnswer { connection, patience: u32::try_from(a % 4).unwrap() },

@@ -221,6 +221,7 @@ M.defaults = {
     private = {
       '.env',
       '.env.*',
+      '.envrc',
       '*.{pem,key,p12,pfx,jks,keystore,kdbx}',
       'id_{rsa,dsa,ecdsa,ed25519}',
       '{.netrc,.pgpass,.npmrc,.pypirc,.git-credentials,.htpasswd}',

@@ -38,17 +38,39 @@ function M.shown(win)
     and following.session == require('acp.session').of_buffer(vim.api.nvim_win_get_buf(win))
 end
 
+--- Whether a file is in a folder of the session: an agent can name any file, and to show it is to
+--- read it.
+---@param path string
+---@param info acp.SessionInfo
+---@return boolean
+local function is_inside(path, info)
+  local find = require('acp.files.find')
+  local agent = require('acp.config').get().agents[info.agent] or {}
+  local common = require('acp.config').get().directories
+  local roots = require('acp.launch').folders(info.cwd, { info.cwd }, common, agent.directories)
+  local real = find.resolved(path)
+  for _, root in ipairs(roots) do
+    local folder = find.resolved(root)
+    if vim.startswith(real, folder == '/' and '/' or folder .. '/') then
+      return true
+    end
+  end
+  return false
+end
+
 --- The name of a file that can be shown. What Neovim or a plugin would take for something else than
 --- a file, as it does with `term://`, never gets past here.
 ---@param effect acp.Touched
 ---@return string?
 local function file_of(effect)
-  local path = effect.path
+  local path, info = effect.path, require('acp.session').info(effect.session)
   if not path:match('^/') and not path:match('^%a:[\\/]') then
-    local info = require('acp.session').info(effect.session)
     path = vim.fs.joinpath(info and info.cwd or vim.fn.getcwd(), path)
   end
-  path = vim.fs.normalize(path)
+  path = vim.fs.normalize(path, { expand_env = false })
+  if not info or not is_inside(path, info) then
+    return nil
+  end
   local stat = vim.uv.fs_stat(path)
   local shown = stat and stat.type == 'file' and stat.size <= most_bytes
   return shown and not path:find('://', 1, true) and vim.fn.fnamemodify(path, ':.') or nil

@@ -207,7 +207,8 @@ function M.open(permission, done, list)
     it.files = known and it.files or {}
     for _, file in ipairs(known and {} or effect.files) do
       local path = require('acp.ui.jump').absolute(permission.session, file.path or '')
-      table.insert(it.files, { path = vim.fs.normalize(path), kind = file.kind })
+      path = vim.fs.normalize(path, { expand_env = false })
+      table.insert(it.files, { path = path, kind = file.kind })
     end
     show.show_file(it, 1, 1)
   end)

@@ -25,6 +25,8 @@ use crate::session::question::FileRange;
 pub struct InStep {
     /// Which file.
     pub path: String,
+    /// Where that led when it was read or written, with no link in it: nothing else is read for it.
+    pub real: Option<String>,
     /// What the disk says of it.
     pub stamp: Stamp,
     /// The buffer that was just written to it, and whether the user saved it; otherwise its text is
@@ -44,7 +46,7 @@ impl InStep {
     /// A buffer is in step with this file, which it was just written to or read from.
     pub fn new(path: String, stamp: Stamp, written: Option<(BufferId, bool)>) -> InStep {
         let unseen = written.is_some_and(|it| it.1);
-        InStep { path, stamp, written, unseen, buffer: None, text: None, likely: None }
+        InStep { path, real: None, stamp, written, unseen, buffer: None, text: None, likely: None }
     }
 }
 
@@ -52,6 +54,8 @@ impl InStep {
 #[derive(Debug, Default)]
 pub(super) struct Bases {
     now: Mutex<HashMap<String, Base>>,
+    /// Where the names of files led.
+    real: Mutex<HashMap<String, String>>,
     /// The same, as it was when a session's turn began: what its agent may have read by itself.
     begun: Mutex<HashMap<SessionId, Begun>>,
     /// And what the user has replaced since, by saving.
@@ -92,6 +96,18 @@ impl Bases {
         self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The file that a name led to when its buffer was read or written.
+    pub(super) fn real(&self, path: &str) -> String {
+        let real = self.real.lock().unwrap_or_else(PoisonError::into_inner);
+        real.get(path).map_or_else(|| path.to_owned(), Clone::clone)
+    }
+
+    /// Its text, and its stamp from before it was read. Whatever else has taken its place, by a
+    /// link, is not read.
+    pub(super) fn read(&self, path: &str) -> Result<(Stamp, Arc<str>), DiskError> {
+        read(&self.real(path))
+    }
+
     /// All files that are known.
     pub(super) fn paths(&self) -> Vec<String> {
         self.lock().keys().cloned().collect()
@@ -105,7 +121,7 @@ impl Bases {
         if stamp(path) != Some(known) {
             return Look::Stamped;
         }
-        match (read(path), text) {
+        match (self.read(path), text) {
             (Ok((now, _)), _) if now != known => Look::Stamped,
             (Ok((_, theirs)), Some(text)) if theirs != text.0.text() => Look::Silent,
             _ => Look::Same,
@@ -140,7 +156,11 @@ impl Bases {
     /// Reads what files are, those that are still what the editor took them for.
     pub(super) fn track(self: &Arc<Bases>, files: Vec<InStep>) {
         let mut unread = Vec::new();
-        for InStep { path, stamp, text, unseen, likely, .. } in files {
+        for InStep { path, real, stamp, text, unseen, likely, .. } in files {
+            if let Some(real) = real {
+                let mut known = self.real.lock().unwrap_or_else(PoisonError::into_inner);
+                known.insert(path.clone(), real);
+            }
             let followed = self.followed().remove(&path).filter(|it| it.0 == stamp);
             match text.or(followed.map(|it| it.1.into())) {
                 Some(text) => {
@@ -165,7 +185,7 @@ impl Bases {
                     continue;
                 }
                 let old = is_old(&stamp);
-                let text = read(&path).ok().filter(|(now, _)| *now == stamp).map(|it| it.1);
+                let text = bases.read(&path).ok().filter(|(now, _)| *now == stamp).map(|it| it.1);
                 let sure = text.clone().filter(|_| old).map(Indexed::new);
                 let mut bases = bases.lock();
                 match text {
@@ -233,6 +253,7 @@ impl Bases {
     /// Forgets a file.
     pub(super) fn forget(&self, path: &str) {
         self.lock().remove(path);
+        self.real.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
         self.past().forget(path);
         self.followed().remove(path);
     }
@@ -250,7 +271,7 @@ impl Bases {
     }
 }
 
-/// A file's text, and its stamp from before it was read.
+/// A file's text, and its stamp from before it was read. No part of the path may be a link.
 pub(super) fn read(path: &str) -> Result<(Stamp, Arc<str>), DiskError> {
     let stamp = stamp(path).ok_or(DiskError::NotFound)?;
     let text = disk::read(&FileRange { path: path.to_owned(), line: None, limit: None })?;

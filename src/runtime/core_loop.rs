@@ -227,7 +227,7 @@ impl Core {
     fn compare(&self, id: BufferId, (known, copy): (Known, Mirror)) {
         let inputs = self.inputs.clone();
         tokio::task::spawn_blocking(move || {
-            let Ok((stamp, text)) = bases::read(&known.name) else { return };
+            let Ok((stamp, text)) = bases::read(&known.path) else { return };
             let same = *text == *copy.slice(1, None, known.format);
             let news = Input::Buffer(News::InStep(id, copy, stamp));
             if same && inputs.blocking_send(news).is_err() {

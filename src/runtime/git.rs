@@ -19,7 +19,7 @@ pub use self::command::GitError;
 pub(super) use self::command::{GitCommand, ours, theirs};
 pub(super) use self::question::start;
 pub use self::question::{GitAnswer, GitQuestion, GitTopic};
-use super::beneath::read_regular;
+use super::nofollow::read_regular;
 use super::snapshot::objects::{private_folder, write_atomic};
 
 /// How much of what the user excludes is read.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::at_rest;
-use super::bases::{Bases, read};
+use super::bases::Bases;
 use super::buffers::BufferId;
 use super::outbox::{Item, Outbox};
 use super::reviews::Which;
@@ -229,13 +229,13 @@ fn plan(wanted: &Wanted, sides: Sides, bases: &Bases) -> Result<Plan, Refusal> {
                 Some(begun) => begun.0.text(),
                 // Who has seen nothing replaces what is there, but for what is not saved.
                 None if !live.modified => ours().into(),
-                None => read(&name).map(|it| it.1).unwrap_or_else(|_| "".into()),
+                None => bases.read(&name).map(|it| it.1).unwrap_or_else(|_| "".into()),
             };
             (base, theirs, None)
         }
         Sides::Given(base, theirs) => (base, theirs, None),
         Sides::Disk(path) => {
-            let found = at_rest::read(|| read(&path), || stamp(&path));
+            let found = at_rest::read(|| bases.read(&path), || stamp(&bases.real(&path)));
             let (stamp, theirs) = found.map_err(|error| match error {
                 DiskError::NotFound => Refusal::Gone,
                 DiskError::Other(words) => Refusal::Other(words),

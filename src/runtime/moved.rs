@@ -93,7 +93,9 @@ impl Search {
                     && metadata.len() == self.stamp.size
                 {
                     let path = entry.path();
-                    if metadata.ino() as f64 as u64 == self.stamp.inode && self.has_text(&path) {
+                    if metadata.ino() as f64 as u64 == self.stamp.inode
+                        && self.has_text(&real.join(&name))
+                    {
                         return Some(path);
                     }
                     if self.is_copy(&real.join(name), &metadata) {

@@ -1,14 +1,16 @@
 //! What the reducer asks for, done. Nothing here waits: what takes time becomes a task that
 //! reports to the core.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::agent::{Agent, Surroundings};
 use super::ahead;
 use super::core_loop::Core;
 use super::diffs;
+use super::disk::{self, DiskQuestion, NewText};
 use super::input::Input;
+use super::nofollow;
 use super::outbox::Item;
 use super::published::{PermissionInfo, Summary};
 use super::real_paths;
@@ -18,8 +20,9 @@ use super::timer;
 use crate::protocol::peer::Peer;
 use crate::session::audit::By;
 use crate::session::effect::{Effect, Tell};
-use crate::session::event::{Event, Wish};
+use crate::session::event::{Event, RealPath, Wish};
 use crate::session::ids::{AskId, ConnectionId, SessionId};
+use crate::session::paths;
 use crate::session::question::{Body, FileRange, Permission, Question, Reaction};
 
 impl Core {
@@ -47,15 +50,11 @@ impl Core {
                 tracing::info!(%connection, "ending");
                 self.agents.remove(&connection);
             }
-            // Where an open file is was found out when it was opened.
-            Effect::Resolve { ask, path, roots } if self.buffers.is_open(&path, &roots) => {
-                self.apply(Event::Resolved { ask, path, inside: true });
-            }
-            Effect::Resolve { ask, path, roots } => self.disk.resolve(ask, path, roots),
+            Effect::Resolve { ask, path, roots } => self.resolve(ask, path, roots),
             Effect::ResolvePaths(wanted) => real_paths::resolve(wanted, self.inputs.clone()),
-            Effect::ReadDisk(ask, range) => self.disk.read(ask, range),
+            Effect::ReadDisk(ask, range) => self.disk.read(self.question(ask), range),
             Effect::WriteDisk { ask, path, text } => self.write_disk(ask, (path, text)),
-            Effect::ListDisk(ask, path) => self.disk.list(ask, path),
+            Effect::ListDisk(ask, path) => self.disk.list(self.question(ask), path),
             Effect::Save { session, tag, path, content } => {
                 self.disk.save((session, tag), path, content);
             }
@@ -94,16 +93,41 @@ impl Core {
         }
     }
 
+    fn question(&self, ask: AskId) -> DiskQuestion {
+        let session = self.state.session_of(ask).unwrap_or(SessionId(0));
+        DiskQuestion { ask, session }
+    }
+
+    /// Where an open file is was found out when it was opened; if it is still there, nobody waits.
+    fn resolve(&mut self, ask: AskId, path: String, roots: Vec<String>) {
+        if self.is_open_file(ask, &path, &roots) {
+            let real = RealPath { path, inside: true, repository: false };
+            return self.apply(Event::Resolved { ask, real });
+        }
+        self.disk.resolve(self.question(ask), path, roots);
+    }
+
+    /// Whether a path is that of a file of the project that is open, with no link in it, and there
+    /// is nothing else that must be known of it. It takes one look, which need not wait its turn.
+    fn is_open_file(&self, ask: AskId, path: &str, roots: &[String]) -> bool {
+        let (file, write) = (Path::new(path), self.state.write_of(ask).is_some());
+        self.buffers.is_open(path, roots)
+            && nofollow::is_regular(file)
+            && !((write || paths::is_configuration(path)) && disk::is_in_repository(file))
+    }
+
     /// Writes a file that is not open: what it was before can be brought back, and is shown.
     fn write_disk(&self, ask: AskId, (path, text): (String, Arc<str>)) {
-        let session = self.state.write_of(ask).map_or(SessionId(0), |it| it.session);
+        let write = self.state.write_of(ask);
+        let session = write.as_ref().map_or(SessionId(0), |it| it.session);
         let touched = self.rewind.touched(session).unwrap_or_default();
         let inputs = self.inputs.clone();
-        let (name, after) = (path.clone(), text.clone());
-        self.disk.write(ask, (path, text), move |path| {
+        let name = path.clone();
+        let new = NewText { path, text, seen: write.and_then(|it| it.seen) };
+        self.disk.write(ask, new, move |path| {
             touched.note(path);
             let before = OnDisk::before(session, name);
-            move || {
+            move |after| {
                 let found = before.map(|it| Input::Found(vec![it.after(Some(after))]));
                 if found.is_some_and(|it| inputs.blocking_send(it).is_err()) {
                     tracing::debug!("the core is gone");
@@ -116,7 +140,28 @@ impl Core {
         self.buffers.read(range, self.disk.most, |name| self.bases.on_disk(name))
     }
 
+    /// An agent names a file: it may be about to change it. What is not in the session's folders is
+    /// none of our business.
+    fn touched(&self, session: SessionId, path: String) {
+        let Some((touched, session)) =
+            self.rewind.touched(session).zip(self.state.session(session))
+        else {
+            return;
+        };
+        let launch = &session.launch;
+        let roots: Vec<String> =
+            std::iter::once(&launch.cwd).chain(&launch.directories).cloned().collect();
+        let path = session.absolute(&path);
+        tokio::task::spawn_blocking(move || {
+            let real = disk::resolve(&path, &roots);
+            if real.inside {
+                touched.note(Path::new(&real.path));
+            }
+        });
+    }
+
     fn closed(&mut self, session: SessionId) {
+        self.disk.close(session);
         self.watcher.end(session);
         self.bases.end(session);
         self.reviews.end(session);
@@ -164,10 +209,7 @@ impl Core {
                 }
             }
             Tell::Touched { session, path, .. } => {
-                if let Some(touched) = self.rewind.touched(*session) {
-                    let path = PathBuf::from(path);
-                    tokio::task::spawn_blocking(move || touched.note(&path));
-                }
+                self.touched(*session, path.clone());
             }
             Tell::Worked(session) => self.rewind.look(*session),
             Tell::Ready(id) => {

@@ -30,6 +30,7 @@ use self::records::{Key, Record, What};
 use self::touched::Touched;
 use super::bases::Bases;
 use super::input::Input;
+use super::nofollow;
 use super::outbox::{Item, Outbox};
 use super::snapshot::{Error, Extra, Snapshot, Snapshots};
 use crate::session::event::{Event, Wish};
@@ -303,7 +304,7 @@ impl Rewind {
                 let found = touched.take();
                 let ended = record.add(&whose.snapshots, &found).and_then(|ignored| {
                     extra.over.extend(ignored.into_iter().map(|path| {
-                        let bytes = std::fs::read(&path).ok();
+                        let bytes = nofollow::read(&path).ok();
                         (path, bytes)
                     }));
                     record.end(&whose.snapshots, extra)

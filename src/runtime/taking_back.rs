@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::bases::{Bases, read};
+use super::bases::Bases;
 use super::buffers::{BufferId, Buffers, Format};
 use super::outbox::{Item, Outbox};
 use super::reviews::{Reviews, put_back};
@@ -108,7 +108,7 @@ fn take_out(
     (before, after): (&Before, &BufferText),
     bases: &Bases,
 ) -> Result<(), String> {
-    let (seen, now) = match read(path) {
+    let (seen, now) = match bases.read(path) {
         Ok(it) => it,
         // Nothing is there that could have it.
         Err(DiskError::NotFound) => return Ok(()),
@@ -121,11 +121,11 @@ fn take_out(
     }
     let text = without(&now, &before.text, after)?;
     if before.made && text.is_empty() {
-        return put_back(path, Some(&now), None);
+        return put_back(&bases.real(path), Some(&now), None);
     } else if text == *now {
         return Ok(());
     }
-    put_back(path, Some(&now), Some(&text))?;
+    put_back(&bases.real(path), Some(&now), Some(&text))?;
     bases.written(path, text.into());
     Ok(())
 }

@@ -312,7 +312,8 @@ mod tests {
         let track = |text: &str| {
             let stamp = crate::runtime::stamp::stamp(&name).unwrap();
             let text = Some(Whole::from(text));
-            bases.track(vec![InStep { text, ..InStep::new(name.clone(), stamp, None) }]);
+            let real = path.canonicalize().unwrap().to_str().map(ToOwned::to_owned);
+            bases.track(vec![InStep { text, real, ..InStep::new(name.clone(), stamp, None) }]);
         };
         track("one\n");
         watcher.begin(SessionId(7));

@@ -42,10 +42,8 @@ pub enum Event {
     Resolved {
         /// For which question.
         ask: AskId,
-        /// The file it leads to, which may not be there yet.
-        path: String,
-        /// Whether it is in one of the session's folders.
-        inside: bool,
+        /// Where it leads.
+        real: RealPath,
     },
     /// Where the paths of a permission lead, links followed: by path. What leads into a session's
     /// folder is told by that folder's own name.
@@ -92,6 +90,17 @@ pub enum Event {
     TimerFired(Timer),
     /// Neovim is going: answer what is open, start nothing.
     Shutdown,
+}
+
+/// Where a path leads, with no symbolic link left in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RealPath {
+    /// The file, which may not be there yet.
+    pub path: String,
+    /// Whether it is in one of the session's folders.
+    pub inside: bool,
+    /// Whether it is in a folder that looks like git's own, whatever its name.
+    pub repository: bool,
 }
 
 /// Why the disk could not be read or written.

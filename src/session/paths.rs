@@ -53,6 +53,23 @@ pub fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     }
 }
 
+/// Whether a path is in the folder that git, Mercurial or Jujutsu keep for themselves, or is that
+/// folder: what is written there they run.
+pub fn is_in_repository(path: &str) -> bool {
+    let own = |part: &str| OWN.iter().any(|it| part.eq_ignore_ascii_case(it));
+    path.split('/').any(own)
+}
+
+/// Whether a file in such a folder decides what is run, or holds secrets, by its name.
+pub fn is_configuration(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    CONFIGURATION.iter().any(|it| name.eq_ignore_ascii_case(it))
+}
+
+const OWN: [&str; 3] = [".git", ".hg", ".jj"];
+const CONFIGURATION: [&str; 5] =
+    ["config", "config.worktree", "config.toml", "hgrc", "credentials"];
+
 fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

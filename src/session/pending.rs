@@ -64,7 +64,7 @@ impl PendingQuestion {
     pub fn new(body: &Body, entry: Option<usize>) -> PendingQuestion {
         let options = match body {
             Body::Permission(permission) => options(permission),
-            Body::Elicitation(_) | Body::Read(_) | Body::Write { .. } => Vec::new(),
+            Body::Elicitation(_) | Body::Read(_) | Body::Write { .. } | Body::List(_) => Vec::new(),
         };
         PendingQuestion { entry, options }
     }
@@ -88,6 +88,6 @@ pub fn words(body: &Body) -> Option<String> {
             ElicitationMode::Form(_) => elicitation.message.clone(),
             ElicitationMode::Url { url, .. } => format!("{} {url}", elicitation.message),
         }),
-        Body::Read(_) | Body::Write { .. } => None,
+        Body::Read(_) | Body::Write { .. } | Body::List(_) => None,
     }
 }

@@ -29,6 +29,8 @@ pub enum Body {
         /// Its new text.
         text: Arc<str>,
     },
+    /// What is in a folder: an absolute path. Only the disk knows.
+    List(String),
     /// Whether the agent may do something.
     Permission(Box<Permission>),
     /// To fill in a form or visit an address.

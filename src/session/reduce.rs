@@ -40,7 +40,7 @@ impl State {
             Event::User(wish) => self.wish(wish, out),
             Event::Agent { connection, happened } => self.happened(connection, happened, out),
             Event::Disk { ask, result } => self.disk(ask, result, out),
-            Event::Resolved { ask, path, inside } => self.resolved(ask, (path, inside), out),
+            Event::Resolved { ask, real } => self.resolved(ask, real, out),
             Event::PathsResolved { ask, real } => self.paths_resolved(ask, Some(real), out),
             Event::Recorded(session, turn) => self.recorded(session, turn, out),
             Event::Whole(ask, text) => self.saw(ask, text.into()),

@@ -74,6 +74,11 @@ impl State {
         Some(Write { session: *session, path: path.clone(), seen, text: text.clone() })
     }
 
+    /// Of which session a question is that waits.
+    pub fn session_of(&self, ask: AskId) -> Option<SessionId> {
+        self.asks.get(&ask).map(|it| it.session)
+    }
+
     /// The questions that wait for an answer, oldest first, but for those that nobody has heard of.
     pub fn asks(&self) -> impl Iterator<Item = (AskId, &OpenAsk)> {
         self.asks.iter().filter(|(_, it)| !it.is_looked_at()).map(|(id, ask)| (*id, ask))
@@ -145,12 +150,10 @@ pub struct AllowedCommand {
 pub enum With {
     /// The editor or the user.
     Editor,
-    /// The disk: a file that is not loaded, or where a path leads.
+    /// The disk: a file that is not loaded, a folder, or where a path leads.
     Disk,
     /// The user, who has changed the same lines of a file as the agent.
     User,
-    /// The disk: a folder's entries.
-    Listing,
     /// It waits until those before it can be asked.
     Nobody,
 }

@@ -136,18 +136,6 @@ fn files_come_from_the_editor_or_else_from_the_disk() {
 }
 
 #[test]
-fn a_folder_is_listed_inside_the_project_only() {
-    let mut world = World::running();
-    for (path, inside) in
-        [(".", true), ("/project/src", true), ("/projects", false), ("/project/../etc", false)]
-    {
-        world.requests("1", Request::ListDirectory { remote: "r1".into(), path: path.into() });
-        let listed = world.last.iter().any(|it| matches!(it, Effect::ListDisk(..)));
-        assert_eq!(listed, inside, "{path}");
-    }
-}
-
-#[test]
 fn a_late_pending_does_not_turn_back_the_clock() {
     let mut world = World::running();
     world.updates(tool(ToolStatus::Completed)).updates(tool(ToolStatus::Pending));

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod boundary;
 mod commands;
 mod duties;
 mod endings;

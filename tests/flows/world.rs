@@ -4,7 +4,9 @@ use acp_nvim::session::agent::{AgentInfo, AuthKind, AuthMethod, Capabilities};
 use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::{Call, Effect, Reply, Tell};
 use acp_nvim::session::entry::{Chunk, Entry, Role};
-use acp_nvim::session::event::{Answer, Event, Happened, Made, Origin, Request, Update, Wish};
+use acp_nvim::session::event::{
+    Answer, Event, Happened, Made, Origin, RealPath, Request, Update, Wish,
+};
 use acp_nvim::session::failure::RpcError;
 use acp_nvim::session::ids::{ConnectionId, ReplyTo, SessionId};
 use acp_nvim::session::outcome::Outcome;
@@ -57,13 +59,25 @@ impl World {
         self.agent(Happened::Updated { remote: "r1".into(), update })
     }
 
+    /// A request about a file that leads there.
+    pub(crate) fn requests_file(&mut self, request: Request, real: RealPath) -> &mut World {
+        let reply = ReplyTo { connection: ConnectionId(self.connection), id: "file".into() };
+        self.agent(Happened::Requested { reply, request });
+        let [Effect::Resolve { ask, .. }] = &self.last[..] else { panic!("{:?}", self.last) };
+        let ask = *ask;
+        self.event(Event::Resolved { ask, real })
+    }
+
     pub(crate) fn requests(&mut self, id: &str, request: Request) -> &mut World {
         let reply = ReplyTo { connection: ConnectionId(self.connection), id: id.into() };
         self.agent(Happened::Requested { reply, request });
         // Every path leads where it seems to, into the project.
         if let [Effect::Resolve { ask, path, .. }] = &self.last[..] {
             let (ask, path) = (*ask, path.clone());
-            self.event(Event::Resolved { ask, path, inside: true });
+            self.event(Event::Resolved {
+                ask,
+                real: RealPath { path, inside: true, repository: false },
+            });
         }
         self.without_links()
     }

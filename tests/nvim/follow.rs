@@ -17,7 +17,7 @@ fn reader() -> Value {
     json!({ "prompts": [{ "steps": [
         { "wait_file": "one" }, read("a", "{{cwd}}/first.txt", 30),
         { "wait_file": "two" }, read("b", "{{cwd}}/second.txt", 1000),
-        { "wait_file": "three" }, read("c", "{{cwd}}/missing.txt", 1), read("d", "{{cwd}}", 1), read("e", "/dev/zero", 1),
+        { "wait_file": "three" }, read("c", "{{cwd}}/missing.txt", 1), read("d", "{{cwd}}", 1), read("e", "/dev/zero", 1), read("g", "{{cwd}}/../outside.txt", 1),
         { "say": "nothing to see" },
         { "wait_file": "four" }, read("f", "{{cwd}}/first.txt", 3),
         { "say": ", and the end" }
@@ -31,6 +31,9 @@ fn following(target: &Target, command: &str) -> Nvim {
         let lines: Vec<String> = (1..=60).map(|n| format!("{name} {n}")).collect();
         nvim.scratch().write(&format!("{name}.txt"), &lines.join("\n"));
     }
+    // To show it would be to read it, and an agent can name any file.
+    let outside = nvim.scratch().project().parent().unwrap().join("outside.txt");
+    std::fs::write(outside, "secret").unwrap();
     wait_state(&mut nvim, "ready");
     nvim.input(&format!("go<C-s><Esc>:{command}<CR>"));
     nvim.wait_screen("follows");

@@ -32,6 +32,7 @@ mod extreme;
 mod faults;
 mod files;
 mod files_agents;
+mod files_attacks;
 mod files_boundary;
 mod files_conflict;
 mod files_disk;

@@ -8,7 +8,7 @@ use acp_nvim::session::agent::{How, Launch};
 use acp_nvim::session::audit::By;
 use acp_nvim::session::content::Content;
 use acp_nvim::session::effect::{Effect, Tell};
-use acp_nvim::session::event::{Ask, Event, Happened, Origin, Wish};
+use acp_nvim::session::event::{Ask, Event, Happened, Origin, RealPath, Wish};
 use acp_nvim::session::ids::{AskId, ConnectionId, SessionId};
 use acp_nvim::session::outcome::Outcome;
 use acp_nvim::session::question::{Body, FieldValue, Permission, Question, Reaction};
@@ -259,7 +259,10 @@ impl Client {
                     continue;
                 }
                 Effect::Resolve { ask, path, .. } => {
-                    self.apply(Event::Resolved { ask, path, inside: true });
+                    self.apply(Event::Resolved {
+                        ask,
+                        real: RealPath { path, inside: true, repository: false },
+                    });
                     continue;
                 }
                 Effect::ResolvePaths(wanted) => {

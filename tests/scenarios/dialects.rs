@@ -157,7 +157,7 @@ fn list_directory() {
         { "write_file": { "path": "sub/deep/a.txt", "text": "a" } },
         { "write_file": { "path": "sub/b.txt", "text": "b" } },
         list("in", "{{cwd}}/sub"), list("relative", "sub/deep"),
-        list("out", "/etc"), list("up", "{{cwd}}/sub/../.."), list("gone", "{{cwd}}/nothing"), { "say": "one" },
+        list("gone", "{{cwd}}/nothing"), { "say": "one" },
     ])));
     let report = played.says("one");
     let mut entries = report.answer(&json!("in"))["result"]["entries"].as_array().unwrap().clone();
@@ -166,9 +166,7 @@ fn list_directory() {
     assert_eq!(entries, [entry("b.txt", "file"), entry("deep", "directory")]);
     let relative = &report.answer(&json!("relative"))["result"]["entries"];
     assert_eq!(*relative, json!([entry("a.txt", "file")]));
-    for (id, code) in [("out", -32602), ("up", -32602), ("gone", -32002)] {
-        assert_eq!(report.answer(&json!(id))["error"]["code"], code, "{id}");
-    }
+    assert_eq!(report.answer(&json!("gone"))["error"]["code"], -32002);
 }
 
 #[test]

@@ -168,6 +168,9 @@ function M.sync(buf, session)
           -- Somebody has brought it back meanwhile.
           M.sync(buf, session)
         end
+      elseif watch.strayed(buf) then
+        local fate = ' has become a link; its buffer does not follow'
+        require('acp.notify').once('strayed' .. path, shown(path) .. fate, 'warn')
       end
     end,
   }

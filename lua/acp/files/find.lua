@@ -59,6 +59,18 @@ function M.find(path)
   return best
 end
 
+--- The same for a file that was resolved before and decided upon: nothing that has come into its
+--- place since is followed, be it the file or what a buffer is named after.
+---@param path string with no link in it
+---@return integer? buf
+function M.find_resolved(path)
+  local buf = M.resolved(path) == path and M.find(path) or nil
+  local name = buf and vim.api.nvim_buf_get_name(buf)
+  if name and (M.resolved(name) == path or same_file(name, path)) then
+    return buf
+  end
+end
+
 --- Why a buffer must not be written to. A change to a read-only one would also make Neovim wait.
 ---@param buf integer
 ---@return string?

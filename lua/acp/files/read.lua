@@ -25,7 +25,7 @@ end
 ---@param effect acp.AskedRead
 ---@return acp.FileAnswer
 function M.read(effect)
-  local buf = find.find(effect.path)
+  local buf = find.find_resolved(effect.path)
   if not buf or vim.bo[buf].buftype ~= '' or disk_has_it(buf) then
     return { kind = 'not_loaded' }
   end

@@ -42,6 +42,10 @@ end
 ---@return string? why, string? hint
 local function refusal(buf)
   local path = vim.api.nvim_buf_get_name(buf)
+  local elsewhere = require('acp.files.watch').strayed(buf)
+  if elsewhere then
+    return ('its file has become a link, to %s'):format(elsewhere), ':w follows it'
+  end
   if vim.uv.fs_stat(path) and not vim.uv.fs_access(path, 'W') then
     return 'permission denied', ':w! overrides that'
   end

@@ -9,6 +9,8 @@ local M = {}
 
 ---@type table<integer, string> the file that a buffer was last in step with, by buffer
 local tracked = {}
+---@type table<integer, string> and where that led when the buffer was read or written
+local reals = {}
 ---@type table<integer, acp.Stamp> and what the disk said of it; nothing if it is gone
 local stamps = {}
 
@@ -55,6 +57,16 @@ end
 function M.path(buf)
   local path = tracked[buf]
   return path and find.file_of(buf) == path and path or nil
+end
+
+--- Where the file of a buffer is by now, if that is not where it was when the buffer was read or
+--- written: somebody has put a link in its place, or in that of a folder.
+---@param buf integer
+---@return string?
+function M.strayed(buf)
+  local path, real = M.path(buf), reals[buf]
+  local now = path and real and find.resolved(path)
+  return now ~= real and now or nil
 end
 
 --- All buffers that are watched, by their files.
@@ -123,6 +135,7 @@ function M.in_step(buf, path, stamp, written)
   local file = {
     path = path,
     buf = buf,
+    real = reals[buf],
     written = written and buf or nil,
     saved = written and M.saving ~= buf,
     mixed = written and M.saving == buf and M.mixed,
@@ -147,6 +160,10 @@ function M.track(buf, written)
   local stamp = path and (in_a_project(path) or is_reviewed(path)) and M.stamp(path)
   if path and stamp then
     mirror.copy(buf)
+    -- What was saved for an agent was saved to where it was (see `acp.files.save`).
+    if M.saving ~= buf or tracked[buf] ~= path then
+      reals[buf] = find.resolved(path)
+    end
     M.in_step(buf, path, stamp, written)
   end
 end
@@ -163,7 +180,7 @@ end
 ---@param buf integer
 local function forget(buf)
   local path = tracked[buf]
-  tracked[buf], stamps[buf] = nil, nil
+  tracked[buf], stamps[buf], reals[buf] = nil, nil, nil
   if path and not vim.tbl_contains(vim.tbl_values(tracked), path) then
     client.send({ type = 'forget', path = path })
   end

@@ -93,7 +93,7 @@ end
 
 ---@param effect acp.AskedWrite
 function M.write(effect)
-  local buf = find.find(effect.path)
+  local buf = find.find_resolved(effect.path)
   if not buf then
     return answer(effect.ask, 'not_loaded')
   end

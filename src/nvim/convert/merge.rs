@@ -24,6 +24,7 @@ pub(super) fn action(kind: &str, table: &LuaTable) -> LuaResult<Action> {
                 let written = it.get::<Option<u64>>("written")?.map(|buffer| (buffer, saved));
                 let mut file = InStep::new(text(it, "path")?, stamp(it)?, written);
                 file.buffer = it.get("buf")?;
+                file.real = optional_text(it, "real")?;
                 file.unseen |= it.get::<Option<bool>>("mixed")?.unwrap_or_default();
                 Ok(file)
             };

@@ -18,6 +18,7 @@ pub(super) fn asked(lua: &Lua, ask: AskId, question: Question) -> LuaResult<LuaT
             table!(table; kind: "read", path: it.path, line: it.line, limit: it.limit)
         }
         Body::Write { path, .. } => table!(table; kind: "write", path: path),
+        Body::List(path) => table!(table; kind: "list", path: path),
         Body::Permission(permission) => {
             let table = table!(table; kind: "permission", tool_kind: permission.kind.as_str());
             about(lua, table, *permission)?

@@ -8,6 +8,8 @@ use std::time::Instant;
 
 use crate::changes::encoding::{decode, encode};
 use crate::runtime::disk;
+use crate::runtime::nofollow::Place;
+use crate::runtime::system_error::words;
 use crate::session::event::DiskError;
 use crate::session::ids::SessionId;
 use crate::session::question::FileRange;
@@ -66,7 +68,10 @@ pub(super) fn text_on_disk(path: &str) -> Option<String> {
 
 /// Brings back a file that was deleted, as it was.
 pub(super) fn bring_back(path: &Path, text: &str, lost: &Lost) -> Result<(), String> {
-    if path.exists() {
+    let failed = |error: std::io::Error| {
+        format!("{} cannot be brought back: {}", path.display(), words(&error))
+    };
+    if Place::make(path).and_then(|it| it.stat()).map_err(failed)?.is_some() {
         return Err(format!("{} is there again: open it to look at it", path.display()));
     }
     let was = decode(lost.bytes.to_vec()).ok();
@@ -76,7 +81,7 @@ pub(super) fn bring_back(path: &Path, text: &str, lost: &Lost) -> Result<(), Str
         Some(was) => encode(text, was.encoding).map_err(|error| error.to_string())?,
         None => text.as_bytes().to_vec(),
     };
-    disk::put(path, &bytes, lost.executable).map_err(|error| error.to_string())
+    disk::put(path, &bytes, lost.executable).map_err(failed)
 }
 
 /// Writes what a file was before, if it is still what is expected; no text is no file.
@@ -95,8 +100,10 @@ pub(in crate::runtime) fn put_back(
             DiskError::NotFound => format!("there is no file {path}"),
             DiskError::Other(words) => words,
         }),
-        None => match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.to_string()),
+        None => match Place::find(Path::new(path)).and_then(|it| it.remove()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(format!("{path} cannot be deleted: {}", words(&error)))
+            }
             _ => Ok(()),
         },
     }

@@ -127,11 +127,6 @@ impl Carrying<'_> {
             (_, Is::Missing) => "restored",
             _ => "changed",
         };
-        // A folder that is a link by now leads to files that are none of our business.
-        let folder = path.ancestors().skip(1).find(|it| it.exists()).unwrap_or(Path::new("/"));
-        if folder.canonicalize().ok().as_deref() != Some(folder) {
-            return self.keep(path, "its folder has become a link");
-        }
         match is.put(path, &self.snapshots.project) {
             Ok(()) => self.outcome.done.push((shown(path), what)),
             Err(error) => self.keep(path, &words(&error)),

@@ -10,8 +10,8 @@ use tokio::time::sleep;
 
 use super::undo::Is;
 use super::{Rewind, Whose};
-use crate::runtime::disk;
 use crate::runtime::input::Input;
+use crate::runtime::nofollow;
 use crate::runtime::reviews::{Lost, OnDisk};
 use crate::runtime::snapshot::{Changed, Error, Snapshot, Snapshots};
 use crate::session::ids::SessionId;
@@ -86,7 +86,7 @@ impl Whose {
         let of = |it: &Changed| on_disk(&self.snapshots, (self.session, since), it).transpose();
         let found: Vec<OnDisk> = changed
             .iter()
-            .filter(|it| !disk::is_temporary(&it.path.0))
+            .filter(|it| !nofollow::is_temporary(&it.path.0))
             .filter_map(of)
             .filter_map(|it| it.inspect_err(|error| tracing::warn!(%error, "not read")).ok())
             .collect();

@@ -1,15 +1,16 @@
 //! What becomes of one file when turns are undone: what the turns did goes, what the user did
 //! stays. Knows contents, and no records.
 
-use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+use rustix::fs::FileType;
 
 use crate::changes::encoding::{decode, encode};
 use crate::changes::merge::{Choice, merge, merge_value};
 use crate::runtime::disk;
+use crate::runtime::nofollow::Place;
 use crate::runtime::snapshot::{Error, Snapshots, Was};
 
 /// What a file is.
@@ -47,26 +48,24 @@ impl Is {
 
     /// What is on the disk.
     pub(super) fn now(path: &Path) -> io::Result<Is> {
-        let found = match fs::symlink_metadata(path) {
-            Ok(found) => found,
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                return Ok(Is::Missing);
-            }
-            Err(error) => return Err(error),
+        let gone = |error: &io::Error| {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         };
-        if found.is_symlink() {
-            return Ok(Is::Link(fs::read_link(path)?.as_os_str().as_bytes().to_vec()));
+        // A folder that is a link by now leads to files that are none of our business.
+        let place = match Place::find(path) {
+            Err(error) if gone(&error) => return Ok(Is::Missing),
+            place => place?,
+        };
+        let Some(found) = place.stat()? else { return Ok(Is::Missing) };
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Symlink => Ok(Is::Link(place.read_link()?)),
+            FileType::RegularFile => {
+                let (mut bytes, executable) = (Vec::new(), found.st_mode & 0o100 != 0);
+                place.open()?.read_to_end(&mut bytes)?;
+                Ok(Is::File { bytes, executable })
+            }
+            _ => Err(io::Error::other("it is no file")),
         }
-        if !found.is_file() {
-            return Err(io::Error::other("it is no file"));
-        }
-        let executable = found.permissions().mode() & 0o100 != 0;
-        Ok(Is::File { bytes: fs::read(path)?, executable })
     }
 
     /// Its text, as merges want it.
@@ -82,12 +81,12 @@ impl Is {
     pub(super) fn put(&self, path: &Path, project: &Path) -> io::Result<()> {
         match self {
             Is::Missing => {
-                fs::remove_file(path)?;
+                Place::find(path)?.remove()?;
                 // Folders that have nothing else were made for it.
                 let folders = path.ancestors().skip(1);
                 let below = |it: &&Path| *it != project && it.starts_with(project);
                 for folder in folders.take_while(below) {
-                    if fs::remove_dir(folder).is_err() {
+                    if Place::find(folder).and_then(|it| it.remove_folder()).is_err() {
                         break;
                     }
                 }
@@ -96,12 +95,7 @@ impl Is {
             Is::File { bytes, executable } => disk::put(path, bytes, *executable),
             Is::Link(target) => {
                 let target = Path::new(std::ffi::OsStr::from_bytes(target));
-                fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
-                match fs::remove_file(path) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-                std::os::unix::fs::symlink(target, path)
+                Place::make(path)?.put_link(target)
             }
         }
     }

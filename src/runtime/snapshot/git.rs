@@ -8,13 +8,14 @@ mod seed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Changed, Content, Error, Files, Name, Snapshot, Snapshots, Was};
 use crate::runtime::git::{GitCommand, GitError, Repository, ours};
+use crate::runtime::nofollow;
 
 /// How long what no index refers to is kept: longer than any turn takes.
 const LOOSE: Duration = Duration::from_secs(3 * 24 * 3600);
@@ -127,7 +128,9 @@ impl Git {
             match fs::symlink_metadata(&full) {
                 Err(_) => sized.push((0, path)),
                 Ok(it) if it.is_symlink() => sized.push((0, path)),
-                Ok(it) if it.is_file() && File::open(&full).is_ok() => sized.push((it.len(), path)),
+                Ok(it) if it.is_file() && nofollow::open(&full).is_ok() => {
+                    sized.push((it.len(), path))
+                }
                 // A folder is a repository of its own; or it is nothing that has contents.
                 Ok(_) => skipped.push(path),
             }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::objects::write_atomic;
 use super::{Changed, Content, Error, Files, Name, Snapshot, Snapshots, Was};
+use crate::runtime::nofollow;
 
 /// How many files and folders are looked at.
 const MOST: usize = 20_000;
@@ -171,7 +172,7 @@ impl Taking<'_> {
             false if self.new + found.len() > self.snapshots.most => {
                 Err(std::io::ErrorKind::FileTooLarge.into())
             }
-            false => fs::read(path),
+            false => nofollow::read(path),
         };
         let Ok(bytes) = bytes else {
             self.skipped.insert(Name(path.to_owned()));

@@ -1,15 +1,18 @@
 //! Whether an agent may touch a file through us at all: what is in the session's folders it may,
-//! anything else a rule or the user must allow. So must reads of files that are private.
+//! anything else a rule or the user must allow. Reads of files that are private, and what is a part
+//! of a repository itself, only the user.
 
 use std::time::Duration;
 
 use super::command::Start;
 use crate::session::audit::{By, Deed};
 use crate::session::effect::{Effect, Tell, Timer};
+use crate::session::event::RealPath;
 use crate::session::failure::RpcError;
 use crate::session::glob::Glob;
 use crate::session::ids::{AskId, ReplyTo, SessionId};
 use crate::session::outcome::Outcome;
+use crate::session::paths;
 use crate::session::question::{
     Body, Permission, PermissionKind, PermissionOption, Question, Reaction,
 };
@@ -39,21 +42,19 @@ impl State {
     }
 
     /// It is known where a file is.
-    pub(super) fn resolved(
-        &mut self,
-        id: AskId,
-        (path, inside): (String, bool),
-        out: &mut Outcome,
-    ) {
+    pub(super) fn resolved(&mut self, id: AskId, real: RealPath, out: &mut Outcome) {
         let Some(ask) = self.asks.get_mut(&id) else { return };
-        set_path(&mut ask.body, path);
-        let Some(session) = self.sessions.get(&ask.session) else { return };
-        let private = matches!(ask.body, Body::Read(_)) && self.is_private(id);
-        if inside && !private {
-            return self.ask_editor(id, out);
+        let asked = paths::join("", path_of(&ask.body));
+        if !matches!(ask.body, Body::Read(_) | Body::Write { .. } | Body::List(_)) {
+            return;
         }
+        set_path(&mut ask.body, real.path.clone());
         let Some(ask) = self.asks.get(&id) else { return };
-        let permission = session.access(&ask.body, private);
+        let Some(reason) = self.reason(&ask.body, &asked, &real) else {
+            return self.allowed(id, out);
+        };
+        let Some(session) = self.sessions.get(&ask.session) else { return };
+        let permission = session.access(&ask.body, reason);
         out.audit(session, &permission, Deed::Asked);
         if let Turn::Cancelling(_) = session.turn {
             return self.refuse(id, "the turn is being cancelled", out);
@@ -66,10 +67,9 @@ impl State {
             let title = permission.title.clone();
             let told = Tell::Ruled { session: session.id, title, verdict, rule: words };
             match verdict {
-                // What is private nobody allows beforehand.
-                Verdict::Allow if !private => {
+                Verdict::Allow if reason.yields_to_rules() => {
                     out.tell(told);
-                    return self.ask_editor(id, out);
+                    return self.allowed(id, out);
                 }
                 Verdict::Reject => {
                     out.tell(told);
@@ -79,6 +79,26 @@ impl State {
             }
         }
         self.ask_access(id, permission, out);
+    }
+
+    /// Why a file is not to be touched unasked. Both its names count: the one that the agent used,
+    /// and the one that it leads to.
+    fn reason(&self, body: &Body, asked: &str, real: &RealPath) -> Option<Reason> {
+        let names = [asked, real.path.as_str()];
+        let own = real.repository || names.iter().any(|it| paths::is_in_repository(it));
+        let decides = match body {
+            Body::Write { .. } => true,
+            Body::Read(_) => names.iter().any(|it| paths::is_configuration(it)),
+            _ => false,
+        };
+        let reads = matches!(body, Body::Read(_));
+        if reads && names.iter().any(|it| self.is_private(it)) {
+            Some(Reason::Private)
+        } else if own && decides {
+            Some(Reason::Repository)
+        } else {
+            (!real.inside).then_some(Reason::Outside)
+        }
     }
 
     fn ask_access(&mut self, id: AskId, permission: Permission, out: &mut Outcome) {
@@ -140,7 +160,7 @@ impl State {
             Some(AllowedAction::File(question)) => {
                 ask.body = question;
                 self.asks.insert(id, ask);
-                self.ask_editor(id, out);
+                self.allowed(id, out);
             }
             Some(AllowedAction::Run { command, to_the_end }) => {
                 let OpenAsk { session, reply, .. } = ask;
@@ -162,16 +182,20 @@ impl State {
         self.settle(id, Err(error), out);
     }
 
-    fn ask_editor(&mut self, id: AskId, out: &mut Outcome) {
+    /// Nothing is in the way of a question about a file any more.
+    fn allowed(&mut self, id: AskId, out: &mut Outcome) {
         let Some(ask) = self.asks.get_mut(&id) else { return };
+        if let Body::List(path) = &ask.body {
+            ask.with = With::Disk;
+            return out.effects.push(Effect::ListDisk(id, path.clone()));
+        }
         ask.with = With::Editor;
         let question = Question { session: ask.session, body: ask.body.clone() };
         out.tell(Tell::Asked(id, question));
         out.effects.push(Effect::SetTimer { timer: Timer::NoEditor(id), after: EDITOR });
     }
 
-    fn is_private(&self, id: AskId) -> bool {
-        let Some(path) = self.asks.get(&id).map(|it| path_of(&it.body)) else { return false };
+    fn is_private(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.private.iter().any(|pattern| match pattern.contains('/') {
             true => {
@@ -183,17 +207,43 @@ impl State {
     }
 }
 
+/// Why a file is not to be touched unasked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// It is in none of the session's folders.
+    Outside,
+    /// The user says that it is nobody's business.
+    Private,
+    /// It is a part of the repository itself: what is written there is run, or tells secrets.
+    Repository,
+}
+
+impl Reason {
+    /// Whether a rule may allow it beforehand.
+    fn yields_to_rules(self) -> bool {
+        self == Reason::Outside
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Reason::Outside => "outside of the project",
+            Reason::Private => "private",
+            Reason::Repository => "part of the repository itself",
+        }
+    }
+}
+
 impl Session {
-    fn access(&self, body: &Body, private: bool) -> Permission {
+    fn access(&self, body: &Body, reason: Reason) -> Permission {
         let (kind, verb) = match body {
             Body::Write { .. } => (ToolKind::Edit, "write"),
+            Body::List(_) => (ToolKind::Read, "list"),
             _ => (ToolKind::Read, "read"),
         };
         let path = path_of(body);
-        let why = if private { "private" } else { "outside of the project" };
-        let title = format!("{verb} {path} ({why})");
+        let title = format!("{verb} {path} ({})", reason.as_str());
         let subject = Subject::of_file(kind, path);
-        let rule = Rule::allowing(&subject, &self.launch).filter(|_| !private);
+        let rule = Rule::allowing(&subject, &self.launch).filter(|_| reason.yields_to_rules());
         Permission { title, ..Permission::for_access(subject, rule, "Always allow this file") }
     }
 }
@@ -228,7 +278,7 @@ impl Permission {
 fn path_of(body: &Body) -> &str {
     match body {
         Body::Read(range) => &range.path,
-        Body::Write { path, .. } => path,
+        Body::Write { path, .. } | Body::List(path) => path,
         Body::Permission(_) | Body::Elicitation(_) => "",
     }
 }
@@ -236,7 +286,7 @@ fn path_of(body: &Body) -> &str {
 fn set_path(body: &mut Body, real: String) {
     match body {
         Body::Read(range) => range.path = real,
-        Body::Write { path, .. } => *path = real,
+        Body::Write { path, .. } | Body::List(path) => *path = real,
         Body::Permission(_) | Body::Elicitation(_) => {}
     }
 }

@@ -54,7 +54,7 @@ impl State {
         let shown = match with {
             With::User => true,
             With::Editor => body.waits_for_user(),
-            With::Disk | With::Listing | With::Nobody => false,
+            With::Disk | With::Nobody => false,
         };
         if !shown {
             return;
@@ -177,7 +177,7 @@ impl State {
             Body::Permission(_) if ask.then.is_some() => Err(cancelled()),
             Body::Permission(_) => Ok(Reply::Permission(None)),
             Body::Elicitation(_) => Ok(Reply::Dismiss),
-            Body::Read(_) | Body::Write { .. } => Err(cancelled()),
+            Body::Read(_) | Body::Write { .. } | Body::List(_) => Err(cancelled()),
         };
         // What a cancelled question is answered with is not what it asked for.
         self.audit_answer((id, by), &Reply::Permission(None), out);
@@ -242,7 +242,7 @@ impl Session {
             Body::Elicitation(it) => {
                 it.tool_call.as_ref().and_then(|it| self.tool_calls.get(it).copied())
             }
-            Body::Read(_) | Body::Write { .. } => None,
+            Body::Read(_) | Body::Write { .. } | Body::List(_) => None,
         };
         let entry = entry.or_else(|| {
             let note = Note::Question(pending::words(body)?);

@@ -48,17 +48,7 @@ impl State {
             return out.reply(reply, Err(no_session(remote)));
         };
         let (id, path) = (session.id, session.absolute(path));
-        if !session.is_inside(&path) {
-            let words = format!("{path} is outside the project");
-            return out.reply(reply, Err(RpcError::new(RpcError::INVALID_PARAMS, words)));
-        }
-        self.next_ask += 1;
-        let ask = AskId(self.next_ask);
-        let body = Body::Read(FileRange { path: path.clone(), line: None, limit: None });
-        let with = With::Listing;
-        let open = crate::session::state::OpenAsk { session: id, body, reply, with, then: None };
-        self.asks.insert(ask, open);
-        out.effects.push(Effect::ListDisk(ask, path));
+        self.ask_about_file((reply, id), Body::List(path), out);
     }
 
     /// Saves what came with a message or a tool call.
@@ -99,15 +89,15 @@ impl State {
         }
         let Some(ask) = self.asks.get(&id) else { return };
         let answer = match result {
-            Ok(text) => Ok(match (&ask.body, ask.with) {
-                (_, With::Listing) => Reply::Entries(text.lines().map(entry).collect()),
-                (Body::Write { .. }, _) => Reply::Empty,
+            Ok(text) => Ok(match &ask.body {
+                Body::List(_) => Reply::Entries(text.lines().map(entry).collect()),
+                Body::Write { .. } => Reply::Empty,
                 _ => Reply::Text(text),
             }),
             Err(DiskError::NotFound) => {
                 let path = match &ask.body {
                     Body::Read(range) => range.path.as_str(),
-                    Body::Write { path, .. } => path,
+                    Body::Write { path, .. } | Body::List(path) => path,
                     _ => "",
                 };
                 Err(RpcError::new(RpcError::NOT_FOUND, format!("No such file: {path}")))
@@ -123,7 +113,7 @@ impl State {
         let path = match &ask.body {
             Body::Read(range) => &range.path,
             Body::Write { path, .. } => path,
-            Body::Permission(_) | Body::Elicitation(_) => return,
+            Body::List(_) | Body::Permission(_) | Body::Elicitation(_) => return,
         };
         if let Some(session) = self.sessions.get_mut(&ask.session) {
             session.seen.put(path, text);
@@ -159,7 +149,7 @@ fn entry(line: &str) -> (String, bool) {
 
 impl Session {
     /// Agents should give absolute paths, and some do not.
-    pub(super) fn absolute(&self, path: &str) -> String {
+    pub fn absolute(&self, path: &str) -> String {
         let path = path.strip_prefix("file://").unwrap_or(path);
         match path.starts_with('/') {
             true => path.to_owned(),

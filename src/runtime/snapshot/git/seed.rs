@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::{Git, listed};
-use crate::runtime::beneath::open_regular;
 use crate::runtime::git::theirs;
+use crate::runtime::nofollow::open_regular;
 use crate::runtime::snapshot::Error;
 
 /// Attributes that change the length of a text whenever they change it.

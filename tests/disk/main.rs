@@ -2,12 +2,14 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod attacks;
+
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use acp_nvim::runtime::disk::{self, Disk};
+use acp_nvim::runtime::disk::{self, Disk, DiskQuestion, NewText, Written};
 use acp_nvim::runtime::input::Input;
 use acp_nvim::runtime::real_paths::real_paths;
 use acp_nvim::session::content::Content;
@@ -134,7 +136,7 @@ fn what_cannot_be_read() {
     assert_eq!(folder.why("f/x", folder.read("f/x")), "cannot be read: not a directory");
     let made = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap();
     assert!(made.success());
-    assert_eq!(folder.why("pipe", folder.read("pipe")), "is not a regular file");
+    assert_eq!(folder.why("pipe", folder.read("pipe")), "cannot be read: it is not a regular file");
     assert!(folder.why("pipe", disk::write(&folder.name("pipe"), "x")).contains("not a regular"));
 }
 
@@ -160,35 +162,37 @@ fn what_a_file_keeps() {
     assert_eq!(folder.names(), "f ");
 }
 
+/// What somebody else has changed since stays.
 #[test]
-fn links_are_followed() {
+fn what_the_writer_has_not_seen_is_kept() {
     let folder = Folder::new();
-    fs::create_dir(folder.path("real")).unwrap();
-    folder.put("real/f", "old");
-    symlink("real/f", folder.path("one")).unwrap();
-    symlink(folder.path("one"), folder.path("two")).unwrap();
-    disk::write(&folder.name("two"), "new").unwrap();
-    assert_eq!(folder.get("real/f"), "new");
-    assert!(fs::symlink_metadata(folder.path("one")).unwrap().is_symlink());
-    // One that leads to nothing yet.
-    symlink("later/g", folder.path("three")).unwrap();
-    disk::write(&folder.name("three"), "born").unwrap();
-    assert_eq!(folder.get("later/g"), "born");
-    symlink("loop", folder.path("loop")).unwrap();
-    let why = folder.why("loop", disk::write(&folder.name("loop"), ""));
-    assert_eq!(why, "cannot be written: too many levels of symbolic links");
-}
-
-/// A file of two names stays one file.
-#[test]
-fn hard_links_stay() {
-    let folder = Folder::new();
-    folder.put("f", "a long old text");
-    fs::hard_link(folder.path("f"), folder.path("g")).unwrap();
-    disk::write(&folder.name("f"), "new").unwrap();
-    assert_eq!(folder.get("g"), "new");
-    let inode = |name: &str| fs::metadata(folder.path(name)).unwrap().ino();
-    assert_eq!(inode("f"), inode("g"));
+    let seen = "one\ntwo\nthree\nfour\nfive\n";
+    folder.put("f", "mine\none\ntwo\nthree\nfour\nfive\n");
+    let theirs = "one\ntwo\nthree\nfour\nFIVE\n";
+    let both = "mine\none\ntwo\nthree\nfour\nFIVE\n";
+    let written = disk::write_over(&folder.name("f"), theirs, Some(seen)).unwrap();
+    assert_eq!(written, Written::Merged(both.to_owned()));
+    assert_eq!(folder.get("f"), both);
+    // Who goes on from their own text does not take away what they do not know.
+    let again = theirs.replace("three", "THREE");
+    disk::write_over(&folder.name("f"), &again, Some(theirs)).unwrap();
+    assert_eq!(folder.get("f"), both.replace("three", "THREE"));
+    folder.put("f", seen.replace("two", "mine"));
+    let result = disk::write_over(&folder.name("f"), &seen.replace("two", "theirs"), Some(seen));
+    let why = folder.why("f", result);
+    assert!(why.starts_with("has changed since it was read, at line 2 too: nothing was"), "{why}");
+    assert_eq!(folder.get("f"), seen.replace("two", "mine"));
+    // Nothing is lost where there is nothing, or what was seen.
+    fs::remove_file(folder.path("f")).unwrap();
+    assert_eq!(disk::write_over(&folder.name("f"), theirs, Some(seen)), Ok(Written::AsGiven));
+    assert_eq!(disk::write_over(&folder.name("f"), seen, Some(theirs)), Ok(Written::AsGiven));
+    folder.put("dos", "mine\r\none\r\ntwo\r\n\r\nx");
+    disk::write_over(&folder.name("dos"), "one\r\ntwo\r\n\r\nX", Some("one\r\ntwo\r\n\r\nx"))
+        .unwrap();
+    assert_eq!(folder.get("dos"), "mine\r\none\r\ntwo\r\n\r\nX");
+    folder.put("latin1", b"caf\xe9\nmine\n");
+    disk::write_over(&folder.name("latin1"), "café!\n", Some("café\n")).unwrap();
+    assert_eq!(fs::read(folder.path("latin1")).unwrap(), b"caf\xe9!\nmine\n");
 }
 
 #[test]
@@ -282,10 +286,11 @@ async fn many_questions() {
     let (sender, mut inputs) = channel(1);
     let disk = Disk::new(sender);
     for ask in 0..100 {
-        let write = (folder.name("f"), format!("text {ask}").into());
-        disk.write(AskId(ask), write, |_| || ());
-        disk.list(AskId(100 + ask), folder.name(""));
-        disk.read(AskId(200 + ask), folder.range("none", None, None));
+        let (path, text) = (folder.name("f"), format!("text {ask}").into());
+        disk.write(AskId(ask), NewText { path, text, seen: None }, |_| |_| ());
+        let question = |ask| DiskQuestion { ask: AskId(ask), session: SessionId(1) };
+        disk.list(question(100 + ask), folder.name(""));
+        disk.read(question(200 + ask), folder.range("none", None, None));
     }
     let mut answered = [0; 300];
     for _ in 0..300 {
@@ -301,6 +306,24 @@ async fn many_questions() {
     assert_eq!(answered, [1; 300]);
     assert_eq!(folder.get("f"), "text 99");
     assert_eq!(folder.names(), "f ");
+}
+
+/// Else of two writes to a file the first one could come last.
+#[tokio::test]
+async fn where_paths_lead_is_told_in_order() {
+    let folder = Folder::new();
+    let (sender, mut inputs) = channel(1);
+    let disk = Disk::new(sender);
+    for ask in 0..200 {
+        let question = DiskQuestion { ask: AskId(ask), session: SessionId(1) };
+        let path = if ask % 2 == 0 { "f".to_owned() } else { "x/".repeat(400) };
+        disk.resolve(question, folder.name(&path), vec![folder.name("")]);
+    }
+    for expected in 0..200 {
+        let input = timeout(Duration::from_secs(20), inputs.recv()).await.unwrap();
+        let Some(Input::Event(Event::Resolved { ask, real })) = input else { panic!("{input:?}") };
+        assert_eq!((ask.0, real.inside), (expected, true));
+    }
 }
 
 #[test]
