@@ -231,7 +231,7 @@ local scenes = {
     go_on(stage, 'ask')
     wait_text(stage, 'Reject with a reason')
     wait_text(stage, 'chooses')
-    type_keys(stage, '1')
+    type_keys(stage, 'a')
     wait_text(stage, 'make test')
     type_keys(stage, '<Esc><C-w>k')
     wait_text(stage, 'make test')
