@@ -411,7 +411,7 @@ nvim_tests! {
         nvim.wait_screen("Changes: 2 files");
         nvim.input("R");
         nvim.wait_screen("Keep them");
-        nvim.input("<CR>");
+        nvim.input("r");
         wait_count(&mut nvim, 0);
     }
 

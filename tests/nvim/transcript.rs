@@ -169,7 +169,7 @@ nvim_tests! {
         }
         nvim.input("gx");
         nvim.wait_screen("Open example.org in the browser");
-        nvim.input("<CR>");
+        nvim.input("o");
         nvim.wait_until("opened", DEADLINE, |nvim| nvim.lua("return vim.g.opened", json!([])) == "https://example.org/page");
         go_to(&mut nvim, "the file");
         nvim.input("gx");
@@ -189,7 +189,7 @@ nvim_tests! {
         assert!(nvim.lua("return vim.g.default", json!([])).as_str().unwrap().ends_with(".png"));
         nvim.input("<CR>");
         nvim.wait_screen("Open it with the program of the system");
-        nvim.input("<CR>");
+        nvim.input("o");
         let path = nvim.wait_for("opened", DEADLINE, |nvim| nvim.lua("return vim.g.opened", json!([])).as_str().map(str::to_owned));
         assert!(path.ends_with(".png") && std::fs::read(&path).is_ok_and(|it| it.len() == 8), "{path}");
     }
