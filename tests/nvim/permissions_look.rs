@@ -107,6 +107,8 @@ fn flow(nvim: &mut Nvim, size: &str) {
     assert_look(nvim, &format!("permission_command_{size}"));
     nvim.input("<Esc>");
     wait_no_window(nvim);
+    // Said a moment later: what is typed shares the row with it.
+    nvim.wait_until("the message", DEADLINE, |nvim| nvim.messages().contains("Not answered yet"));
     nvim.input("<C-\\><C-n>:Acp permissions<CR>");
     wait_window(nvim, "fake asks (edit): Edit greet.lua");
     nvim.input("<C-n>");
