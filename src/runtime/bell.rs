@@ -1,21 +1,27 @@
 //! Asks for one wake-up of Neovim, however much there is to tell.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
+use std::time::Duration;
+
+/// How long a ring may take, in milliseconds, before whoever silences the bell goes on without it.
+const PATIENCE: u32 = 100;
 
 /// Rings the other thread, at most once until it has come.
 pub struct Bell {
     ring: Box<dyn Fn() + Send + Sync>,
     armed: AtomicBool,
-    /// Nobody will come any more. Held while the bell rings: who has silenced it knows that it does
-    /// not ring, and will not.
-    silenced: Mutex<bool>,
+    /// Nobody will come any more.
+    silenced: AtomicBool,
+    /// Held while the bell rings.
+    ringing: Mutex<()>,
 }
 
 impl Bell {
     /// A bell that rings by calling `ring`, from any thread.
     pub fn new(ring: impl Fn() + Send + Sync + 'static) -> Bell {
-        Bell { ring: Box::new(ring), armed: AtomicBool::new(false), silenced: Mutex::new(false) }
+        let (armed, silenced) = (AtomicBool::new(false), AtomicBool::new(false));
+        Bell { ring: Box::new(ring), armed, silenced, ringing: Mutex::new(()) }
     }
 
     /// Rings, unless a ring is still unanswered.
@@ -33,12 +39,18 @@ impl Bell {
 
     /// Never rings again: Neovim goes, and its loop must not be touched when it is closed.
     pub fn silence(&self) {
-        *self.silenced.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.silenced.store(true, Ordering::SeqCst);
+        for _ in 0..PATIENCE {
+            match self.ringing.try_lock() {
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+                Ok(_) | Err(TryLockError::Poisoned(_)) => return,
+            }
+        }
     }
 
     fn sound(&self) {
-        let silenced = self.silenced.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*silenced {
+        let _ringing = self.ringing.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.silenced.load(Ordering::SeqCst) {
             (self.ring)();
         }
     }
