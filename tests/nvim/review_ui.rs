@@ -255,12 +255,13 @@ nvim_tests! {
         assert_eq!(sent(&mut nvim)[0]["reject"], json!({ "hunks": [2] }));
         nvim.input("u");
         wait_lua(&mut nvim, "return vim.fn.getline(4)", &json!("\tlet added = 1;"));
-        // What is not saved is for the user to save.
+        // What is not saved is for the user to save: the file gets back what was rejected, and no more.
         nvim.input("GAmore<Esc>");
         nvim.input("glr");
         wait_count(&mut nvim, 4);
         wait_lua(&mut nvim, "return { vim.fn.getline(vim.fn.line('$')), vim.bo.modified }", &json!(["// the old end", true]));
-        assert_eq!(nvim.scratch().read("main.rs"), rejected);
+        let both = rejected + "// the old end\n";
+        nvim.wait_until("both", DEADLINE, |nvim| nvim.scratch().read("main.rs") == both);
     }
 
     fn some_lines_a_file_or_all(target: &Target) {
