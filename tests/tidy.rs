@@ -223,6 +223,18 @@ fn nobody_else_runs_git() {
     }
 }
 
+#[test]
+fn the_tests_behind_the_promises_of_the_help_exist() {
+    let help = read("doc/acp.txt");
+    let section = help.split("*acp-security-enforced*").nth(1).unwrap();
+    let section = section.split("*acp-security-not*").next().unwrap();
+    let named: Vec<_> = section.split_whitespace().filter(|it| it.ends_with(".rs")).collect();
+    assert!(named.len() > 20, "{named:?}");
+    for name in named {
+        assert!(read(name).contains("fn "), "{name} has no tests");
+    }
+}
+
 /// The rows of the help's tables on the protocol: a name, and whether it is supported.
 fn protocol_rows() -> Vec<(String, bool)> {
     let help = read("doc/acp.txt");
