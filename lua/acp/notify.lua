@@ -126,7 +126,7 @@ function M.format(err)
   if not err.hint then
     return err.message
   end
-  return ('%s. %s'):format((err.message:gsub('[.%s]+$', '')), err.hint)
+  return ('%s. %s'):format(require('acp.text').without_end(err.message), err.hint)
 end
 
 --- Shows a message. Where there is no room for all of it, its ending is kept whole.

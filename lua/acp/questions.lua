@@ -84,7 +84,8 @@ end
 ---@param question acp.Question
 ---@return string message, string ending the part to be kept whole
 local function message(before, question)
-  local what = question.what:gsub('[.%s]+$', '')
+  local text = require('acp.text')
+  local what = text.without_end(text.brief(question.what, 400))
   local where = position(question)
   local ending = (where ~= '' and (' (%s)'):format(where) or '') .. ': ' .. question.command
   return before .. what, ending

@@ -57,6 +57,17 @@ function M.brief(text, width)
   return M.shorten(#text > 16 * width and text:sub(1, 16 * width) or text, width)
 end
 
+--- The same without blanks and full stops at its end. A pattern would try each of many blanks anew.
+---@param text string
+---@return string
+function M.without_end(text)
+  local last = #text
+  while last > 0 and text:find('^[.%s]', last) do
+    last = last - 1
+  end
+  return text:sub(1, last)
+end
+
 --- One line that a statusline or winbar shows literally: an agent must not smuggle in `%` items.
 ---@param text string
 ---@return string

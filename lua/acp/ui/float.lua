@@ -264,7 +264,7 @@ local function align(rows)
       local pad = (widths[column] or 0) - vim.fn.strdisplaywidth(cell) + 2
       line = line .. cell .. (' '):rep(pad)
     end
-    return (' ' .. line:gsub('%s+$', '') .. ' ')
+    return (' ' .. (line:match('.*%S') or '') .. ' ')
   end, rows)
 end
 
