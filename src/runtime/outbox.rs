@@ -173,7 +173,7 @@ impl Outbox {
             && let Some(item) = items.pop()
         {
             rows += match &item {
-                Item::Patch(_, patch) => patch.lines.len(),
+                Item::Patch(_, patch) => patch.weight(),
                 _ => 8,
             };
             taken.push(item);

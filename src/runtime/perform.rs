@@ -192,6 +192,7 @@ impl Core {
         if !tell.is_beside_the_chat() {
             self.show();
         }
+        let tell = as_shown(tell);
         self.publish(&tell);
         match &tell {
             Tell::TurnStarted { session, .. } => {
@@ -256,6 +257,17 @@ impl Core {
             return self.merge(wanted);
         }
         self.outbox.push([Item::Tell(tell)]);
+    }
+}
+
+/// What Neovim is told of a question: no more than can be shown.
+fn as_shown(tell: Tell) -> Tell {
+    match tell {
+        Tell::Asked(ask, Question { session, body: Body::Permission(permission) }) => {
+            let body = Body::Permission(Box::new(permission.shown()));
+            Tell::Asked(ask, Question { session, body })
+        }
+        tell => tell,
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::command_line::Command;
 use super::ids::SessionId;
 use super::live::Whole;
 use super::rule::Rule;
-use super::subject::Subject;
+use super::subject::{LONGEST, Subject};
 use super::tool_call::ToolCallId;
 
 /// One open question.
@@ -67,6 +68,57 @@ pub struct Permission {
     pub rule: Option<Rule>,
     /// What can be answered, in the agent's order and words.
     pub options: Vec<PermissionOption>,
+}
+
+impl Permission {
+    /// The same for whoever shows it, with no more text than can be shown. What is cut or left out
+    /// makes it unreadable, which is to be told wherever it is shown.
+    pub fn shown(&self) -> Permission {
+        let subject = &self.subject;
+        let command = subject.command.as_ref().map(|it| Brief::of(it.text()));
+        let title = Brief::of(self.title.clone());
+        let cut = title.cut || command.as_ref().is_some_and(|it| it.cut);
+        let subject = Subject {
+            kind: subject.kind.clone(),
+            tool: subject.tool.clone(),
+            paths: subject.paths.clone(),
+            command: command.map(|it| Command::Line(it.text)),
+            cwd: subject.cwd.clone().map(|it| Brief::of(it).text),
+            url: subject.url.clone().map(|it| Brief::of(it).text),
+            unclear: subject.unclear,
+            unreadable: subject.unreadable || cut || !subject.other_urls.is_empty(),
+            more: subject.more,
+            ..Subject::default()
+        };
+        Permission {
+            tool_call: self.tool_call.clone(),
+            title: title.text,
+            kind: self.kind.clone(),
+            subject,
+            entry: self.entry,
+            changes: self.changes,
+            rule: self.rule.clone(),
+            options: self.options.clone(),
+        }
+    }
+}
+
+/// A text that is not too long to be shown.
+struct Brief {
+    text: String,
+    cut: bool,
+}
+
+impl Brief {
+    fn of(mut text: String) -> Brief {
+        let cut = text.len() > LONGEST;
+        if cut {
+            let end = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end));
+            text.truncate(end.unwrap_or_default());
+            text.push('…');
+        }
+        Brief { text, cut }
+    }
 }
 
 /// One possible answer.

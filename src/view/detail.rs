@@ -19,6 +19,7 @@ use self::page::Page;
 use self::shown::Shown;
 use self::terminal::Live;
 use super::model::{Look, Patch};
+use super::text::brief;
 use crate::session::diff::FileDiff;
 use crate::session::entry::Entry;
 use crate::session::message::Message;
@@ -189,14 +190,14 @@ impl Detail {
         // Of what was left unfinished nobody knows when it stopped.
         let until = tool_call.ended.or(live.then_some(session.now));
         Header {
-            title: tool_call.label(&session.launch.cwd).into_owned(),
+            title: brief(&tool_call.label(&session.launch.cwd)),
             kind: tool_call.kind.word().to_owned(),
             status: status.word().to_owned(),
             elapsed: until.map(|it| it.saturating_sub(tool_call.began)),
             tabs,
             tab,
-            files: diff::files(tool_call),
-            locations: tool_call.locations.clone(),
+            files: diff::files(tool_call).into_iter().map(File::brief).collect(),
+            locations: tool_call.locations.iter().map(brief_location).collect(),
             attachments: output::attached(tool_call),
             live,
             gone: false,
@@ -316,6 +317,10 @@ impl Tab {
     pub fn named(word: &str) -> Option<Tab> {
         Tab::ALL.into_iter().find(|tab| tab.word() == word)
     }
+}
+
+fn brief_location(location: &Location) -> Location {
+    Location { path: brief(&location.path), line: location.line }
 }
 
 fn tabs(tool_call: &ToolCall) -> Vec<Tab> {

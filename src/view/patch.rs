@@ -4,8 +4,23 @@ use super::block::Block;
 use super::block::message::Grown;
 use super::model::{Patch, Place, Repaint, Span};
 
-/// The longest patch. Longer changes are cut, so that whoever applies them can pause in between.
+/// The longest patch, in ordinary rows. Longer changes are cut, so that whoever applies them can
+/// pause in between.
 pub const PIECE: usize = 256;
+/// How many bytes an ordinary row has at most.
+const ORDINARY: usize = 1024;
+
+/// As how many ordinary rows a row counts.
+fn weight(line: &str) -> usize {
+    1 + line.len() / ORDINARY
+}
+
+impl Patch {
+    /// As how many ordinary rows its rows count.
+    pub fn weight(&self) -> usize {
+        self.lines.iter().map(|line| weight(line)).sum()
+    }
+}
 
 /// Puts rows into a place that begins at a row. A long change is cut into pieces: the first does
 /// what the whole would do, the others insert below it.
@@ -16,7 +31,14 @@ pub(super) fn put(block: Block, place: Place, row: usize, patches: &mut Vec<Patc
     let mut code = block.code;
     let mut done = 0;
     loop {
-        let piece: Vec<String> = lines.by_ref().take(PIECE).collect();
+        let mut room = PIECE;
+        let mut fits = |line: &&String| {
+            let fits = room > 0;
+            room = room.saturating_sub(weight(line));
+            fits
+        };
+        let count = lines.as_slice().iter().take_while(|line| fits(line)).count();
+        let piece: Vec<String> = lines.by_ref().take(count).collect();
         let end = done + piece.len();
         let mut own = Vec::new();
         while let Some(span) = spans.next_if(|it| it.row < end) {
@@ -26,7 +48,7 @@ pub(super) fn put(block: Block, place: Place, row: usize, patches: &mut Vec<Patc
         patches.push(Patch {
             place: if done == 0 { place } else { Place::Rows { first: at, last: at } },
             lines: piece,
-            rows: rows.by_ref().take(PIECE).collect(),
+            rows: rows.by_ref().take(count).collect(),
             spans: own,
             code: std::mem::take(&mut code),
             repaint: None,

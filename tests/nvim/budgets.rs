@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::plugin::{chat, wait_state};
+use crate::commands::{set_rules, wait_permission};
+use crate::permissions::ask;
+use crate::plugin::{chat, open, wait_state, with_agent};
 use crate::support::nvim::Nvim;
 use crate::support::target::Target;
 
@@ -110,6 +112,64 @@ nvim_tests! {
             update(json!({ "sessionUpdate": "notice", "severity": "info", "title": title }))
         };
         assert_smooth(target, &(0..2_000).map(notice).collect());
+    }
+}
+
+/// Asks for a permission whose tool was given this, with rules and the window that asks, and
+/// answers it once it is shown; how long the main loop was busy, and what was told of it.
+fn asked_for(target: &Target, kind: &str, input: &Value) -> (f64, Value) {
+    let mut ask = ask("t1", kind);
+    let call = &mut ask["request"]["params"]["toolCall"];
+    (call["kind"], call["rawInput"]) = (json!(kind), input.clone());
+    let steps = json!([ask, { "await": { "as": "t1", "save": "answer" } }]);
+    let mut nvim = with_agent(target, &json!({ "prompts": [{ "steps": steps }] }));
+    set_rules(
+        &mut nvim,
+        &json!([
+            { "allow": true, "path": "**/a*b*c/**" }, { "allow": true, "command": "ls *" }
+        ]),
+    );
+    open(&mut nvim, "AcpChat");
+    wait_state(&mut nvim, "ready");
+    start_probe(&mut nvim);
+    nvim.lua("require('acp').prompt('go')", json!([]));
+    let permission = wait_permission(&mut nvim);
+    nvim.lua("vim.cmd('Acp permissions')", json!([]));
+    nvim.wait_until("all of it is shown", PATIENCE, |nvim| {
+        nvim.lua(LONGEST_DETAIL, json!([])) == json!(true)
+    });
+    let longest = stop_probe(&mut nvim);
+    (longest, permission)
+}
+
+/// Whether the window of the tool call shows all of a long input, in rows that can be drawn.
+const LONGEST_DETAIL: &str = "
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      if vim.w[win].acp_role == 'detail' then
+        local bytes, longest = 0, 0
+        for _, line in ipairs(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)) do
+          bytes, longest = bytes + #line, math.max(longest, #line)
+        end
+        return bytes > 2000000 and longest <= 16 * 1024
+      end
+    end
+    return false";
+
+nvim_tests! {
+    fn a_permission_for_a_very_long_path(target: &Target) {
+        let input = json!({ "path": format!("/{}", "a/".repeat(1_000_000)) });
+        let (longest, permission) = asked_for(target, "edit", &input);
+        assert_eq!((&permission["cut"], &permission["paths"]), (&json!(true), &json!([])));
+        assert!(longest < FRAME, "the main loop was busy for {longest} ms");
+    }
+
+    fn a_permission_for_a_very_long_command(target: &Target) {
+        let input = json!({ "command": format!("echo {}", "a ".repeat(1_000_000)) });
+        let (longest, permission) = asked_for(target, "execute", &input);
+        let command = permission["command"].as_str().unwrap();
+        assert!(command.len() < 5_000 && command.ends_with('…'), "{}", command.len());
+        assert_eq!(permission["cut"], json!(true));
+        assert!(longest < FRAME, "the main loop was busy for {longest} ms");
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn made(nvim: &Nvim) -> bool {
     nvim.scratch().project().join("made").exists()
 }
 
-fn set_rules(nvim: &mut Nvim, rules: &Value) {
+pub(crate) fn set_rules(nvim: &mut Nvim, rules: &Value) {
     let code = "
         local agents = require('acp.config').get().agents
         require('acp').setup({ default_agent = 'fake', agents = agents, permissions = { rules = ... } })";

@@ -22,6 +22,7 @@
 ---@field entry? integer where its tool call is in the chat, from 1
 ---@field changes? integer how many changes to files it shows
 ---@field rule? acp.Rule would allow exactly this from now on
+---@field cut? true some of the above is cut or missing, as it is too long or too much
 
 ---@class (exact) acp.AskedPermission: acp.Asked
 ---@field title string
@@ -37,3 +38,4 @@
 ---@field entry? integer
 ---@field changes? integer
 ---@field rule? acp.Rule
+---@field cut? true

@@ -85,6 +85,9 @@ function M.about(permission)
   if left_out > 0 then
     table.insert(rows, ('and %d more'):format(left_out))
   end
+  if permission.cut then
+    table.insert(rows, 'more than fits here: read it all before you answer')
+  end
   return rows
 end
 

@@ -41,9 +41,14 @@ local function wanted(state, most)
   if not win then
     return 2
   end
-  local count = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
-  if count < most then
-    count = vim.api.nvim_win_text_height(win, {}).all
+  local lines = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+  local count = lines < most and 0 or most
+  -- Long lines take their time to be measured: no more of them than there is room for.
+  for row = 0, lines - 1 do
+    if count >= most then
+      break
+    end
+    count = count + vim.api.nvim_win_text_height(win, { start_row = row, end_row = row }).all
   end
   local bar = vim.wo[win].winbar ~= '' and 1 or 0
   return math.min(count + bar, most)

@@ -49,11 +49,12 @@ fn about(lua: &Lua, table: LuaTable, it: Permission) -> LuaResult<LuaTable> {
         Ok(table!(lua, id: it.id, name: it.name, kind: it.kind.word()))
     })?;
     let (command, entry) = (it.subject.command.map(|it| it.text()), it.entry.map(|it| it + 1));
+    let cut = it.subject.unreadable.then_some(true);
     let rule = it.rule.map(|it| rule::stored(lua, it)).transpose()?;
     Ok(table!(table;
         title: it.title, options: options, tool_call: &*it.tool_call, paths: it.subject.paths,
         command: command, cwd: it.subject.cwd, url: it.subject.url, tool: it.subject.tool,
-        entry: entry, rule: rule, changes: it.changes, letters: letters,
+        entry: entry, rule: rule, changes: it.changes, letters: letters, cut: cut,
     ))
 }
 

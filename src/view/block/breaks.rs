@@ -4,11 +4,8 @@
 //! put into a copy of the text, so that whoever reads it sees ordinary lines. Must not know what
 //! the lines are.
 
-use crate::view::text;
+use crate::view::text::{self, LONGEST_ROW as LONGEST};
 
-/// How many bytes a row may have before it is broken. That is more than a screen, and takes a few
-/// milliseconds to measure; a row of 64 KiB takes longer than a frame.
-const LONGEST: usize = 16 * 1024;
 /// Within how many further bytes a letter or digit is looked for to break before: what Markdown
 /// opens or closes with such a character is short, so that a broken line means what it did.
 const SEARCHED: usize = 4 * 1024;

@@ -6,6 +6,10 @@ use super::page::{Page, number, one_line};
 use crate::session::diff::{Change, DiffLine, Ending, FileDiff, Hunk};
 use crate::session::tool_call::{ToolCall, ToolContent};
 use crate::view::model::{Group, Look, Row, Sign};
+use crate::view::text::{brief, ending};
+
+/// How many bytes of a path are enough to tell the language of a file.
+const LONGEST_NAME: usize = 4096;
 
 /// One file that is changed, in one piece or in several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +20,13 @@ pub struct File {
     pub added: usize,
     /// How many lines are removed.
     pub removed: usize,
+}
+
+impl File {
+    /// The same, with a path that is not too long to be told beside the rows.
+    pub(super) fn brief(self) -> File {
+        File { path: brief(&self.path), ..self }
+    }
 }
 
 /// The files, in the order of their first change. Pieces of a file that follow each other are one.
@@ -117,7 +128,7 @@ impl Writer {
     }
 
     fn diff(&mut self, diff: &FileDiff) {
-        let lang: Arc<str> = diff.path.as_str().into();
+        let lang: Arc<str> = ending(&diff.path, LONGEST_NAME).into();
         if let Some((old, new)) = diff.endings {
             let name = |ending| if ending == Ending::Lf { "LF" } else { "CRLF" };
             self.note(&format!("line endings change from {} to {}", name(old), name(new)));

@@ -8,6 +8,7 @@ use crate::session::content::{Content, append_plain};
 use crate::session::tool_call::{ToolCall, ToolContent};
 use crate::view::ansi;
 use crate::view::model::{Group, Row};
+use crate::view::text::brief;
 
 /// Something that came and is not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +98,7 @@ fn attachment(content: &Content) -> Attached {
         Content::Text(text) => ("text", "text/plain", text.len()),
         Content::Unknown(kind) => (kind.as_str(), "", 0),
     };
-    Attached { label: one_line(label), mime: one_line(mime), size }
+    Attached { label: one_line(&brief(label)), mime: one_line(&brief(mime)), size }
 }
 
 fn attached_row(content: &Content, part: usize, page: &mut Page) {

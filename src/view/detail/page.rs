@@ -5,30 +5,43 @@ use std::sync::Arc;
 
 use crate::view::block::Block;
 use crate::view::model::{Code, Group, Row, Span};
+use crate::view::text::{LONGEST_ROW, beginning};
 
 /// Rows of a detail, from top to bottom.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     block: Block,
+    /// The bytes at which the rows begin that the last text was broken into.
+    starts: Vec<usize>,
 }
 
 impl Page {
-    /// Adds a row. What others wrote must have been made lines.
+    /// Adds a row, or several where it is too long to be drawn: nothing is left out. What others
+    /// wrote must have been made lines.
     pub(super) fn push(&mut self, text: impl Into<String>, row: Row) {
         let mut text = text.into();
         // A row is one line in the buffer, whatever comes.
         if text.contains('\n') {
             text = text.replace('\n', " ");
         }
-        self.block.lines.push(text);
-        self.block.rows.push(row);
+        self.starts.clear();
+        self.starts.push(0);
+        let mut start = 0;
+        while let Some(rest) = text.get(start..).filter(|it| it.len() > LONGEST_ROW) {
+            let piece = beginning(rest, LONGEST_ROW);
+            start += piece.len();
+            self.starts.push(start);
+            self.block.lines.push(piece.to_owned());
+        }
+        let last = if start == 0 { text } else { text.split_off(start) };
+        self.block.lines.push(last);
+        self.block.rows.resize(self.block.lines.len(), row);
     }
 
     /// Adds a row that is all the same.
     pub(super) fn words(&mut self, text: impl Into<String>, group: Group, row: Row) {
         self.push(text, row);
-        let end = self.block.lines.last().map_or(0, String::len);
-        self.mark(0..end, group);
+        self.mark(0..usize::MAX, group);
     }
 
     /// These words where there is nothing else.
@@ -41,17 +54,26 @@ impl Page {
 
     /// Highlights a part of the last row.
     pub(super) fn mark(&mut self, at: Range<usize>, group: Group) {
-        let Some(row) = self.block.lines.len().checked_sub(1) else { return };
-        if at.start < at.end {
-            self.block.spans.push(Span { row, start: at.start, end: at.end, group });
+        let first_row = self.block.lines.len() - self.starts.len();
+        let first = self.starts.partition_point(|start| *start <= at.start).saturating_sub(1);
+        for (index, begin) in self.starts.iter().enumerate().skip(first) {
+            let row = first_row + index;
+            let length = self.block.lines.get(row).map_or(0, String::len);
+            let start = at.start.saturating_sub(*begin);
+            let end = at.end.saturating_sub(*begin).min(length);
+            if start >= end {
+                return;
+            }
+            self.block.spans.push(Span { row, start, end, group });
         }
     }
 
     /// Highlights the last row to the edge of the window, an empty one too.
     pub(super) fn mark_whole(&mut self, group: Group) {
-        let Some(row) = self.block.lines.len().checked_sub(1) else { return };
-        let end = self.block.lines.last().map_or(0, String::len);
-        self.block.spans.push(Span { row, start: 0, end, group });
+        let first_row = self.block.lines.len() - self.starts.len();
+        for (row, text) in self.block.lines.iter().enumerate().skip(first_row) {
+            self.block.spans.push(Span { row, start: 0, end: text.len(), group });
+        }
     }
 
     /// Tells of code; its number goes into the rows that belong to it.
@@ -74,7 +96,9 @@ impl Page {
         self.block.lines.len()
     }
 
-    pub(super) fn into_block(self) -> Block {
+    pub(super) fn into_block(mut self) -> Block {
+        // What marks a row of several comes after what marks the next of them.
+        self.block.spans.sort_by_key(|it| it.row);
         self.block
     }
 }
@@ -93,4 +117,22 @@ pub(super) fn one_line(text: &str) -> String {
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_row_is_several_with_its_marks() {
+        let mut page = Page::default();
+        page.words("é".repeat(LONGEST_ROW), Group::Muted, Row::default());
+        page.mark(LONGEST_ROW - 2..LONGEST_ROW + 2, Group::Error);
+        let Block { lines, rows, spans, .. } = page.into_block();
+        assert_eq!(lines.concat(), "é".repeat(LONGEST_ROW));
+        assert_eq!((lines.len(), rows.len()), (2, 2));
+        let marks: Vec<_> = spans.iter().map(|it| (it.row, it.start, it.end)).collect();
+        let (end, near) = (LONGEST_ROW, LONGEST_ROW - 2);
+        assert_eq!(marks, [(0, 0, end), (0, near, end), (1, 0, end), (1, 0, 2)]);
+    }
 }
