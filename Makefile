@@ -1,9 +1,11 @@
 # Every task of the project. What a task needs is fetched into .deps the first time.
 
-# All but tests/nvim and tests/agents, which need what `make build` left, and more.
+# All but tests/nvim and tests/agents, which need what `make build` left, and more, and tests/extreme,
+# whose bound on the core's time is for optimized code.
 RUST_TESTS := $(patsubst tests/%.rs,--test %,$(wildcard tests/*.rs)) \
 	$(patsubst tests/%/main.rs,--test %,\
-	$(filter-out tests/nvim/main.rs tests/agents/main.rs,$(wildcard tests/*/main.rs)))
+	$(filter-out tests/nvim/main.rs tests/agents/main.rs tests/extreme/main.rs,\
+	$(wildcard tests/*/main.rs)))
 CLIPPY := cargo clippy --quiet
 
 .DEFAULT_GOAL := help
@@ -20,6 +22,7 @@ test: test-rust test-nvim ## Run all tests, in every supported Neovim
 
 test-rust: build ## Run the tests that need no Neovim
 	cargo test --no-default-features --lib $(RUST_TESTS)
+	cargo test --release --no-default-features --test extreme
 
 test-nvim: build ## Run the tests inside Neovim
 	nvims=$$(scripts/nvim.sh all) && \
